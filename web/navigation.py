@@ -37,7 +37,7 @@ _WITHIN = dict.fromkeys(
     ),
     "courses",
 )
-_EVERYONE = (Link("Challenges", "challenges.index"),)
+_EVERYONE = (Link("Challenges", "challenges.index"), Link("Learn", "chapters.index"))
 _READERS = (Link("Leaderboards", "leaderboards.index"), Link("Competitions", "competitions.index"))
 _DOCS = (Link("Docs", "docs.index"),)
 _SIGNED_IN = (

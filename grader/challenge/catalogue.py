@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from grader.challenge import fingerprint
+from grader.challenge.chapters import FOLDER, Chapter, read_chapters
 from grader.challenge.curriculum import Curriculum, prerequisite_problems, read_curriculum
 from grader.challenge.loader import Challenge, read_manifest
 from grader.challenge.model import Manifest
@@ -25,7 +26,9 @@ _MOST_NEAR = 3
 
 @dataclass(frozen=True)
 class Broken:
-    """Without a readable manifest, ``title`` and ``track`` are the slug and "unavailable"."""
+    """``slug`` is "tracks.toml" for that file, "chapters/SLUG" for a chapter. Without a readable manifest,
+    ``title`` and ``track`` are the slug and "unavailable".
+    """
 
     slug: str
     title: str
@@ -34,7 +37,8 @@ class Broken:
 
     @property
     def hint(self) -> str:
-        check = "" if self.slug == TRACKS else f" Then: grader challenge check {self.slug}"
+        is_challenge = self.slug != TRACKS and not self.slug.startswith(f"{FOLDER}/")
+        check = f" Then: grader challenge check {self.slug}" if is_challenge else ""
         return f"Fix the file, or restore git's version. {self.error.hint}".strip() + check
 
 
@@ -133,6 +137,8 @@ class Catalogue:
                     raise ChallengeInvalid(f"{where}: there is no challenge {strange}")
             except ChallengeInvalid as error:
                 broken.append(self.describe_broken(challenge.slug, error))
+        _, chapters = read_chapters(self.root)
+        broken += [Broken(f"{FOLDER}/{slug}", slug, _NO_TRACK, error) for slug, error in chapters.items()]
         return broken
 
     def describe_broken(self, slug: str, error: ChallengeInvalid) -> Broken:
@@ -172,6 +178,10 @@ class Catalogue:
     @property
     def _tracks_file(self) -> Path:
         return self.root / "challenges" / TRACKS
+
+    def chapters(self) -> list[Chapter]:
+        """Those that can be shown, in order; ``broken`` names the others."""
+        return read_chapters(self.root)[0]
 
     def all(self) -> list[Challenge]:
         """Raises ChallengeInvalid, also for unknown or circular prerequisites, which ``load`` ignores."""

@@ -16,13 +16,16 @@ _HINT = "See challenges/tracks.toml."
 
 
 class Track(BaseModel):
-    """Submissions in a track of kind ``practice`` are judged after the others."""
+    """Submissions in a track of kind ``practice`` are judged after the others. ``chapters``: to read before its
+    challenges.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str = Field(min_length=1, max_length=40)
     description: str = Field(min_length=1, max_length=160)
     kind: Literal[JudgingReason.COURSE, JudgingReason.PRACTICE] = JudgingReason.COURSE
+    chapters: list[str] = Field(default_factory=list)
 
 
 class _File(BaseModel):

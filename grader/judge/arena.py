@@ -1,8 +1,7 @@
 """The only memory that judge and runner share: inputs, outputs, and guard zones around them.
 
-One piece of memory per buffer. On the host it is a sealed ``memfd``, which the runner can neither shrink (that would
-fault the judge) nor grow. The array ends as near to the end of its mapping as 256-byte alignment allows; the runner
-maps an unreadable page on either side. Between them is a guard zone with a pattern that must survive the call.
+A host buffer is a sealed ``memfd``: a runner that shrank it would fault the judge. Arrays end near the end of their
+mapping, and the runner maps unreadable pages on either side.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class Poison(Enum):
-    """Content of float outputs before a call. A NaN spreads to everything computed from it, even times 0, but a
-    maximum or minimum drops it (``fmaxf``, ``tl.maximum``): those need an extreme number."""
+    """A maximum or minimum drops a NaN: those need an extreme number."""
 
     NAN = 0
     LARGE = 1
@@ -42,7 +40,6 @@ class Poison(Enum):
 
     @classmethod
     def in_turn(cls, number: int) -> Poison:
-        """Each comes up for every third ``number``."""
         return (cls.LARGE, cls.LOW, cls.NAN)[number % 3]
 
 
@@ -60,7 +57,6 @@ def torch_bytes(data: bytes) -> torch.Tensor:
 
 
 def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
-    """Align the array next to the mapping's end, with a guard zone of at least one alignment before it."""
     mapped = -(-(nbytes + ALIGNMENT) // page) * page
     offset = (mapped - nbytes) // ALIGNMENT * ALIGNMENT
     return BufferLayout(nbytes, mapped, offset)
@@ -68,7 +64,6 @@ def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
 
 class Memory(Protocol):
     bytes: torch.Tensor
-    #: For the runner.
     descriptor: int
     #: Unique; 0 if the runner should map it each time.
     number: int
@@ -84,10 +79,10 @@ class MemoryMaker(Protocol):
 
     @property
     def home(self) -> torch.device | None:
-        """The GPU on which values are compared; None on the host."""
+        """Where values are compared; None on the host."""
 
     def on(self, gpu: int) -> MemoryMaker:
-        """The same on one of several GPUs. Raises BoxUnavailable if there is no such GPU."""
+        """Raises BoxUnavailable if there is no such GPU."""
 
 
 class HostMemory:
@@ -99,7 +94,7 @@ class HostMemory:
         self.descriptor = os.memfd_create(f"arena-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.descriptor, size)
         fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        # Populated at once: page faults later cost several times as much on a virtual machine.
+        # Later page faults cost several times as much on a virtual machine.
         self._map = mmap.mmap(self.descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
         self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
 
@@ -124,16 +119,14 @@ HOST = HostMemories()
 
 
 class Buffer:
-    """``shape`` and ``count``: of the held values, see ``grader.challenge.numbers``. With strides, words are values."""
+    """``shape`` and ``count`` are of the held values, see ``grader.challenge.numbers``."""
 
-    #: In elements; None: it is dense and row-major. ``count`` and flat places leave padding out, ``values`` too.
+    #: In elements; None: dense, row-major. ``count`` and ``values`` leave padding out.
     strides: tuple[int, ...] | None = None
-    # Of padding: its places in the memory, in elements, and the bits that they must keep.
+    # Places of padding, in elements of the memory, and the bits to keep there.
     _padding: tuple[torch.Tensor, torch.Tensor] | None = None
 
-    #: Of a result: how far its elements may be off.
     allowance = Allowance()
-    #: Of several GPUs.
     gpu = 0
 
     def __init__(
@@ -144,9 +137,7 @@ class Buffer:
         strides: tuple[int, ...] | None = None,
         label: str = "",
     ) -> None:
-        """``shape``: the argument's."""
         self._describe(argument, shape)
-        #: For messages: the argument's name, or "x[1]" on GPU 1.
         self.label = label or argument.name
         self.strides = strides if self.count else None
         if self.strides is not None:
@@ -170,7 +161,7 @@ class Buffer:
         self._fill_guards()
         self._poison = Poison.NAN
         if self.strides is not None:
-            # On a GPU this loads the kernels, which must not happen while its stream is held.
+            # This loads kernels, which must not happen while a GPU's stream is held.
             self.poison()
             self.pad()
             self.changed_padding()
@@ -188,7 +179,6 @@ class Buffer:
 
     @property
     def encoded(self) -> bool:
-        """Its words are not its values."""
         return self.argument.dtype.encoded
 
     def _fill_guards(self) -> None:
@@ -207,8 +197,7 @@ class Buffer:
         return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
     def written_outside(self) -> list[int]:
-        """Flat indices of elements written in the guard zones, ascending: negative before the array, from ``count``
-        after it."""
+        """Flat indices of written elements: negative before the array, from ``count`` after."""
         import torch
 
         places = []
@@ -223,13 +212,11 @@ class Buffer:
         return places
 
     def write(self, values: torch.Tensor, first: int = 0) -> None:
-        """Put ``values`` where the runner sees them, from the flat place ``first`` on."""
         if not values.numel():
             return
         words = encode(values, self.argument.dtype)
         if self.strides is not None:
             assert words.numel() == self.count
-            # As integers, by the kernel that ``poison`` has loaded.
             bits = self._integers(words.contiguous())
             self._view(self._integers(self.words)).copy_(bits.view(self.shape))
             return
@@ -246,12 +233,12 @@ class Buffer:
 
     @property
     def words(self) -> torch.Tensor:
-        """The shared memory, flat. Two reads may differ: take a snapshot."""
+        """Two reads may differ: take a snapshot."""
         return self._bytes.view(stored_type(self.argument.dtype))
 
     @property
     def values(self) -> torch.Tensor:
-        """The shared values, flat; a copy if the words are not the values, or not dense."""
+        """Flat; a copy if encoded or not dense."""
         return decode(self.dense_words, self.argument.dtype)
 
     @property
@@ -260,7 +247,6 @@ class Buffer:
         return self.words if self.strides is None else self._view(self.words).reshape(-1)
 
     def values_from(self, first: int, count: int) -> torch.Tensor:
-        """``count`` of ``values`` from the flat place ``first`` on."""
         if self.strides is not None:
             return self.values[first : first + count]
         each = self.argument.dtype.facts.packed
@@ -269,11 +255,10 @@ class Buffer:
         return decode(words, self.argument.dtype)[ahead : ahead + count]
 
     def _view(self, flat: torch.Tensor) -> torch.Tensor:
-        """A view of the elements of the memory ``flat`` in their shape."""
         return flat.view(self.shape) if self.strides is None else flat.as_strided(self.shape, self.strides)
 
     def held_at(self, places: torch.Tensor) -> torch.Tensor:
-        """Where the elements at these flat places are in the memory of a strided buffer, in elements (int64)."""
+        """Places in a strided buffer's memory, in elements (int64)."""
         import torch
 
         assert self.strides is not None
@@ -284,11 +269,10 @@ class Buffer:
         return found
 
     def read_into(self, target: torch.Tensor) -> None:
-        """Copy the elements of a strided buffer to a contiguous tensor of this shape. Enqueues."""
+        """Enqueues."""
         target.copy_(self._view(self.words))
 
     def poison(self, poison: Poison = Poison.NAN) -> None:
-        """Fill with the pattern for "never written"; floats with that ``poison``."""
         self._poison = poison
         if self.strides is not None:
             self._view(self._integers(self.words)).copy_(
@@ -298,8 +282,7 @@ class Buffer:
             self._fill_with_poison(self._integers(self.words))
 
     def pad(self, poison: Poison = Poison.NAN) -> None:
-        """Fill what is between the elements: of inputs with ``poison``, so that reading it shows, of results with
-        numbers by chance, so that writing it shows, even what an input has there."""
+        """Padding of inputs is ``poison``, to reveal reads; of results random bytes, to reveal writes."""
         import torch
 
         if self.strides is None:
@@ -323,7 +306,6 @@ class Buffer:
         self._padding = places, kept
 
     def changed_padding(self) -> torch.Tensor | None:
-        """The places, in elements of the memory, of padding that was written; None if there is none."""
         if self._padding is None:
             return None
         places, kept = self._padding
@@ -331,15 +313,13 @@ class Buffer:
         return changed if changed.numel() else None
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
-        """Every other integer has its highest bit set: a minimum or a maximum with an output that was not set first is
-        wrong in one of them."""
+        """Alternates two values, so a minimum or maximum with an unset output is wrong for one of them."""
         bits.fill_(self.poison_value)
         if not self._poisoned_as_float:
             bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self._width)
 
     @property
     def _width(self) -> int:
-        """Bytes of a word."""
         return stored_type(self.argument.dtype).itemsize
 
     @property
@@ -348,7 +328,7 @@ class Buffer:
 
     @property
     def poison_value(self) -> int:
-        """The bits of the first element before it is written, as ``_integers`` reads them."""
+        """The first element, as ``_integers`` reads it."""
         dtype, width = self.argument.dtype, self._width
         if not self._poisoned_as_float:
             return 0x5A if width == 1 else int("2B5AFEC0DE15BAD1"[: width * 2], 16)
@@ -359,20 +339,18 @@ class Buffer:
 
     @property
     def never_written(self) -> int | None:
-        """The bits of the NaN poison of a float output: an element with them is wrong, even if NaN is right. The other
-        poisons are wrong by their value."""
+        """An element with these bits is wrong, even if NaN is right."""
         floats = self.argument.dtype.floating and not self.encoded
         written = self.argument.kind is Kind.OUTPUT and floats
         return self.argument.dtype.as_float.poison if written else None
 
     @property
     def holds_nan(self) -> bool:
-        """True if unwritten elements hold a NaN that no right answer is."""
         dtype = self.argument.dtype
         return dtype.floating and dtype.as_float.nan_poison and self._poison is Poison.NAN
 
     def snapshot(self) -> torch.Tensor:
-        """The values of a private copy, which cannot change during the comparison."""
+        """A private copy, which cannot change during the comparison."""
         import torch
 
         if not self.count:
@@ -382,14 +360,11 @@ class Buffer:
         return self.values_of(self._bytes.clone().view(stored_type(self.argument.dtype)))
 
     def values_of(self, words: torch.Tensor) -> torch.Tensor:
-        """The values of a copy of all words, for a comparison."""
         return comparable(decode(words.reshape(-1), self.argument.dtype), self.argument.dtype).view(
             self.shape
         )
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
-        """True for each element of a snapshot (or a piece from the flat place ``first`` on) that still is poison,
-        flat."""
         bits = self._integers(snapshot.reshape(-1))
         if self._poisoned_as_float and not self.encoded:
             return bits == self.poison_value
@@ -407,11 +382,10 @@ class Buffer:
         return decode(words, dtype)[ahead : ahead + count]
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
-        """True for each float that is the NaN that arithmetic on the poison makes, of either sign, flat. CPUs keep a
-        NaN's bits; NVIDIA's GPUs only in float64, else nothing is found."""
+        """True for each float that arithmetic on the poison made. NVIDIA's GPUs keep a NaN's bits only in float64."""
         import torch
 
-        if self.encoded:  # its arithmetic is that of a larger type
+        if self.encoded:
             return torch.zeros(snapshot.numel(), dtype=torch.bool, device=snapshot.device)
         made = self.poison_value | self.argument.dtype.as_float.quiet_bit
         bits = self._integers(snapshot.reshape(-1))
@@ -424,22 +398,19 @@ class Buffer:
         return values.view(word)
 
     def close(self) -> None:
-        """Give the memory back; tensors over it are invalid then."""
+        """Tensors over the memory are invalid afterwards."""
         del self._before, self._after, self._bytes, self._guards
         self._padding = None
         self._memory.close()
 
 
 def _with_highest_bit(value: int, width: int) -> int:
-    """``value`` with its highest bit set; signed if it has more than one byte."""
     return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
 
 
 class Shards(Buffer):
-    """A buffer that every GPU has, as one whose first dimension is the GPU. Each has its own memory, guards and poison
-    (so there is no ``super().__init__``); what is read is gathered on the first GPU."""
+    """A buffer on every GPU; its first dimension is the GPU. Reads are gathered on the first one."""
 
-    # If the first of ``each`` is elsewhere.
     _home: torch.device | None = None
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
@@ -467,7 +438,6 @@ class Shards(Buffer):
 
     @property
     def values(self) -> torch.Tensor:
-        """A copy of all elements, flat."""
         return self.snapshot().reshape(-1)
 
     @property
@@ -515,7 +485,6 @@ class Shards(Buffer):
         return self.each[0].computed_from_poison(snapshot)
 
     def _parts(self, values: torch.Tensor) -> list[torch.Tensor]:
-        """Of elements from the first on, those of each GPU."""
         flat, size = values.reshape(-1), self.each[0].count
         return [flat[number * size : (number + 1) * size] for number in range(len(self.each))]
 
@@ -536,18 +505,14 @@ class Elsewhere(Shards):
 
 
 class InputWriter(Protocol):
-    """Inputs that are never whole in memory."""
-
     def write_to(self, buffers: Mapping[str, Buffer]) -> None: ...
 
 
-# By name, or written a piece at a time.
 Inputs = Mapping[str, "torch.Tensor"] | InputWriter
 
 
 class Arena:
-    """The buffers of one binding: a case, or a workload whose rounds share them. ``poison``: for float outputs at the
-    next reveal."""
+    """The buffers of a case, or of a workload whose rounds share them."""
 
     def __init__(
         self,
@@ -558,8 +523,7 @@ class Arena:
         sent_sizes: Mapping[str, int] | None = None,
         without: Collection[str] = (),
     ) -> None:
-        """``sent_sizes``: the sizes that the runner gets, if they differ from the arrays'. ``without``: optional inputs
-        that are left out."""
+        """``sent_sizes``: for the runner, if not the arrays'. ``without``: optional inputs to leave out."""
         self.manifest = manifest
         self.poison = Poison.NAN
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
@@ -589,7 +553,6 @@ class Arena:
         return Elsewhere(arg, shape, memories, arg.on)
 
     def pieces(self) -> list[Buffer]:
-        """All buffers in signature order, one for each GPU that has one."""
         return [
             buffer
             for known in self.buffers.values()
@@ -634,8 +597,7 @@ class Arena:
         return [buffer.descriptor for buffer in self.pieces()]
 
     def reveal(self, inputs: Inputs) -> None:
-        """Write the inputs, then poison the outputs and workspaces: last, so no early change shows that all inputs are
-        there."""
+        """Poison last: no early change shows that all inputs are there."""
         if isinstance(inputs, Mapping):
             for name, values in inputs.items():
                 self.buffers[name].write(values)

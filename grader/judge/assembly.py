@@ -1,5 +1,3 @@
-"""Puts a report together from the findings of judging."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -33,34 +31,30 @@ from grader.schemas.report import (
 )
 from grader.scoring import Estimate
 
-# Points below this are a sum's rounding.
+# Points below this are rounding.
 _NO_REST = 1e-9
 # Measured ceilings are accurate to a few percent; beyond this, staff should check.
 ABOVE_ROOFLINE = 1.05
 
 
 class Found(TypedDict, total=False):
-    """Parts of a report that exist only if judging got that far."""
-
     cases: Sequence[CaseReport]
     workloads: Sequence[WorkloadReport]
     kernels: Sequence[KernelUsage]
     library_ops: Sequence[str]
     detail: str
     hint: str
-    #: The compiler's.
     log: str
     remarks: Sequence[str]
-    #: The workload whose result the host computes in part, although only the device's work has a time.
+    #: The host computes a part of this workload's result, but only the device is timed.
     on_host: str
-    #: Less work was counted than a workload needs.
     too_fast: bool
-    #: Workloads that count but lacked memory for the moment.
+    #: Ranked workloads that lacked memory.
     crowded_out: Sequence[str]
     #: Public cases for which the device lacks memory.
     left_out: Sequence[str]
     broken_rules: Sequence[BrokenRule]
-    #: Rules for the compiled code that could not be checked, as a sentence.
+    #: Why rules for compiled code could not be checked.
     unchecked: str
 
 
@@ -99,8 +93,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
 
 
 def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdict) -> list[CaseGroup]:
-    """The correctness points by the groups of ``[grading]``: none if a rule is broken. A case that did not run is not
-    right. A group without cases on this board leaves its points to all cases together."""
+    """No points if a rule is broken. A group without cases on this board leaves its points to all cases together."""
     accepted, broken = verdict is Verdict.ACCEPTED, verdict is Verdict.BROKEN_RULE
     grading = request.challenge.manifest.grading
     if not grading.groups or request.public_only or request.own is not None:
@@ -121,7 +114,6 @@ def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdic
         if not cases:
             continue
         passed = sum(case.name in right for case in cases)
-        # A group that is not on this board cannot be lacking.
         lacks = [known.name for known in found if known.name in group.needs and not known.points]
         shown = not any(case.hidden for case in cases)
         found.append(
@@ -148,13 +140,11 @@ class TimedWorkload:
     measured: Measured
     #: Microseconds; None: too short to measure.
     baselines: Mapping[str, float | None]
-    #: Why others have no time.
     untimed: Mapping[str, str] = field(default_factory=dict)
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """The verdict of the first public case that failed, or accepted. Hidden failures alone are always a wrong
-    answer: a submission could choose how it fails, and so reveal their data to its author."""
+    """Hidden failures are always a wrong answer: a submission chooses how it fails, and could leak their data."""
     failed = [
         case
         for case in cases
@@ -204,7 +194,6 @@ def flags_of(
     on_host: bool = False,
     too_fast: bool = False,
 ) -> list[Flag]:
-    """``library_ops``: torch's own operations, as the runner reports; ``too_fast``: see ``Found``."""
     found = [Flag.LIBRARY_KERNEL] if library_ops else []
     if on_host:
         found.append(Flag.HOST_COMPUTED)
@@ -213,7 +202,7 @@ def flags_of(
         for workload in workloads
     ):
         found.append(Flag.ABOVE_ROOFLINE)
-    # If E is slightly above its noise, as sometimes happens to everyone, less than the noise is charged.
+    # Everyone's E is sometimes slightly above its noise: less than the noise is charged.
     if any(workload.charged_us > workload.noise_us for workload in workloads):
         found.append(Flag.WORK_OUTSIDE_GATE)
     return found
@@ -222,8 +211,7 @@ def flags_of(
 def score_of(
     cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int, unranked: str = ""
 ) -> Score:
-    """``total``: all cases, even if judging ended before them, except those not covered. ``unranked``: why the times
-    make no score."""
+    """``total``: all cases except those not covered. ``unranked``: why times make no score."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
     total = max(total, len(cases)) - sum(case.verdict is CaseVerdict.NOT_COVERED for case in cases)
     ranked = [workload for workload in workloads if workload.ranked]
@@ -232,7 +220,6 @@ def score_of(
     ]
     if not ranked or unranked or len(known) < len(ranked):
         return Score(passed=passed, total=total, unranked=unranked)
-    # All sizes were timed in one box.
     whole = scoring.combine(known, BETWEEN_BOXES)
     baselines = [workload.baselines_us.get("eager") for workload in ranked]
     return Score(
@@ -262,7 +249,6 @@ def _why_unranked(
     library_ops: Sequence[str],
     crowded_out: Sequence[str],
 ) -> str:
-    """Why the times are not ranked, or an empty text."""
     if library_ops and workloads and request.challenge.manifest.library_kernels == "unranked":
         return "It calls a library's kernel, but this challenge ranks only your own kernels."
     if any(workload.ranked and workload.company for workload in workloads):

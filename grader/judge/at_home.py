@@ -1,4 +1,4 @@
-"""``grader test`` and ``grader profile``: the same judge on the user's machine, without server, queue or database."""
+"""``grader test`` and ``grader profile``: the judge without server, queue or database."""
 
 from __future__ import annotations
 
@@ -42,12 +42,10 @@ def judge_at_home(
     timing: bool = True,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """Judge ``source`` here, for the board ``device`` (default: that of a machine without a GPU). ``case`` runs only
-    that one; with ``seed`` it replays a failure from a report.
+    """``device`` defaults to the board of a machine without a GPU. ``case`` and ``seed`` replay one failure; seeds are
+    fixed per challenge.
 
-    The seeds are fixed per challenge, so two runs on one machine see the same data. Raises ChallengeInvalid for an
-    unknown case or one that the board does not run, LanguageNotServed if the device does not run the language, and
-    BoxUnavailable.
+    Raises ChallengeInvalid for a case that is unknown or not on the board, LanguageNotServed, and BoxUnavailable.
     """
     board = device or home_board(language)
     cases = [_found(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
@@ -78,8 +76,8 @@ def profile_at_home(
     workload: str | None = None,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """Count the work of ``source`` on the emulated GPU, for one ``workload`` or all of that board. Only the first case
-    runs. The report has no seconds of this machine, so two reports on one source are equal.
+    """Count the work on the emulated GPU. Runs only the first case. The report has no times of this machine, so equal
+    sources give equal reports.
 
     Raises ChallengeInvalid for an unknown workload, and as ``judge_at_home``.
     """
@@ -120,7 +118,7 @@ def _report(request: Request, boxes: BoxMaker, on_progress: Callable[[JudgingPro
         if ahead is not None:
             label = compiler_of(request.language).progress
             on_progress(JudgingProgress(state=State.COMPILING, progress=ProgressView(label=label)))
-        # These import torch, which takes about as long as compiling.
+        # Importing torch takes about as long as compiling.
         from grader.judge.device import make_device
         from grader.judge.session import Session
 
@@ -144,7 +142,6 @@ def _report(request: Request, boxes: BoxMaker, on_progress: Callable[[JudgingPro
 
 
 def _compiles_here(request: Request) -> bool:
-    """True if the architecture is known without asking a device. If nothing can be compiled, the session says why."""
     return (
         request.language.compiled
         and bool(kind_of(request.device).architecture)
@@ -175,7 +172,6 @@ class _CompiledAhead:
             raise JudgeFailure("It was stopped.")
 
     def result(self) -> CompileResult:
-        """Wait for the result. Raises the compiler's exception."""
         self._thread.join()
         if self._error is not None:
             raise self._error

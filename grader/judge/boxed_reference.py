@@ -1,5 +1,4 @@
-"""The reference of an uploaded challenge. It runs in a separate box, never in the judge, which holds other people's
-times and hidden data."""
+"""Runs an uploaded challenge's reference in a box: the judge holds other people's times and hidden data."""
 
 from __future__ import annotations
 
@@ -28,7 +27,6 @@ _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.5
 _LENGTH_BYTES = 4
 _MESSAGE_BYTES = 4 * limits.MIB
-# Those of arguments, and others that a reference may compute in.
 _DTYPES = frozenset([*(dtype.held for dtype in DType), "int16", "bool", "complex64", "complex128"])
 # More than the largest case of the largest card.
 _ANSWER_BYTES = 64 * limits.GIB
@@ -36,7 +34,7 @@ _ANSWER_BYTES = 64 * limits.GIB
 
 @dataclass(frozen=True)
 class Operation:
-    """Tensors are on the device ``meta``, without contents."""
+    """Tensors are on the device ``meta``."""
 
     name: str
     reads: list[torch.Tensor]
@@ -45,26 +43,25 @@ class Operation:
 
 @dataclass
 class ReferenceBox:
-    """Starts its box for the first question. ``interrupt`` is called while it waits, and raises to give up."""
+    """``interrupt`` is called while it waits; it raises to give up."""
 
     boxes: BoxMaker
     spec: BoxSpec
     slug: str
     source: str
     interrupt: Callable[[], None]
-    #: What it runs, for errors.
     part: str = "reference"
-    #: For one answer. By the clock: a reference takes seconds if a kernel takes milliseconds.
+    #: Seconds of the clock for one answer.
     patience_s: float = _PATIENCE_SECONDS
     _box: Box | None = None
-    #: When its wall clock ends it.
+    #: When the box's wall clock ends it.
     _end: float = 0.0
     _pending: bytearray = field(default_factory=bytearray)
     _descriptors: list[int] = field(default_factory=list)
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """The results of a function of ``reference.py``, on the device of its first tensor. Raises ChallengeInvalid if
-        the function fails, JudgeFailure if its box does."""
+        """Results are on the device of the first tensor. Raises ChallengeInvalid if the function fails, JudgeFailure
+        if its box does."""
         message, data = self._ask(function, arguments)
         tensors = _read(message.get("tensors"), data)
         device = next(
@@ -85,12 +82,11 @@ class ReferenceBox:
             raise JudgeFailure(f"the {self.part}'s box sent an invalid message") from error
 
     def judgement(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """What a function returns that gets dicts of arguments (``PART/NAME``), as JSON. Raises as ``call``."""
+        """Takes dicts of arguments (``PART/NAME``), returns JSON. Raises as ``call``."""
         message, _ = self._ask(function, arguments, parts=True)
         return message.get("said")
 
     def close(self) -> None:
-        """End the box. Harmless when called again."""
         box, self._box = self._box, None
         for descriptor in self._descriptors:
             os.close(descriptor)
@@ -121,7 +117,7 @@ class ReferenceBox:
             "count": count,
             "parts": parts,
         }
-        from grader.judge.runner_client import sealed  # which needs the oracle, and that this module
+        from grader.judge.runner_client import sealed  # a circular import
 
         box = self._started()
         with sealed(b"".join(map(_bytes, tensors.values()))) as descriptor:
@@ -138,7 +134,7 @@ class ReferenceBox:
             os.close(taken)
 
     def _started(self) -> Box:
-        """With as much time as a new box has: it may have to answer for hours, and to wait long between questions."""
+        """Renew the box's time: questions may come for hours."""
         if self._box is not None and time.monotonic() > self._end:
             self.close()
         if self._box is None:
@@ -210,7 +206,7 @@ def _bytes(tensor: torch.Tensor) -> bytes:
 
 
 def _contents(descriptor: int) -> bytearray:
-    """Read memory that the box may still change: once, and never mapped."""
+    """Read once, never mapped: the box may still change this memory."""
     size = os.fstat(descriptor).st_size
     if size > _ANSWER_BYTES:
         raise JudgeFailure("the reference's box returned more bytes than any case has")

@@ -1,4 +1,4 @@
-"""One more call of a run's case, under Nsight Compute or compute-sanitizer, in a box of its own on a GPU."""
+"""Repeats a run's case under Nsight Compute or compute-sanitizer."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from grader.schemas.card_tool import METRICS, CardCounter, CardFinding, CardKern
 
 _MARGIN = re.compile(r"^=========( +)?(.*)$")
 _PLACE = re.compile(r"\b[\w.-]+\.(?:cu|py):(\d+)\b")
-# The runner's mark at the end of a call comes without a line end, see ``RunnerClient.printed``.
+# No line end follows a call's mark, see ``RunnerClient.printed``.
 _MARK = re.compile(r"<[0-9a-f]{16}:\d{1,9}>")
 _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 
 
 def command(tool: CardTool) -> list[str] | None:
-    """The program and its options; None if this host lacks it."""
+    """None if the host lacks it."""
     program = _find(tool.program)
     if program is None:
         return None
     if tool is CardTool.COUNTERS:
-        # The clocks stay as they are: others use this card.
+        # Clocks stay as they are: others use this card.
         options = "--target-processes all --clock-control none --csv --page raw --print-units base".split()
         return [
             program,
@@ -59,7 +59,7 @@ def _find(name: str) -> str | None:
 
 
 def run_under(tool: CardTool, request: Request, launcher: Launcher, device: ArrayDevice) -> CardToolRun:
-    """Call ``request``'s one case under ``tool``. Whatever fails is in ``CardToolRun.problem``."""
+    """Any failure is in ``CardToolRun.problem``."""
     words = command(tool)
     if words is None:
         return _without(
@@ -74,7 +74,6 @@ def run_under(tool: CardTool, request: Request, launcher: Launcher, device: Arra
     try:
         failure = _call(client, request, device)
     except BoxSilent as error:
-        # It would not end by itself either.
         client.close()
         return _without(tool, f"The call did not return under {tool.program}: {error}.")
     said = client.finish(limits.CARD_TOOL_SECONDS).decode(errors="replace")
@@ -86,7 +85,7 @@ def run_under(tool: CardTool, request: Request, launcher: Launcher, device: Arra
 
 
 def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
-    """Why the call failed; empty if it returned. A fault is the tool's to report. Raises BoxSilent."""
+    """Why the call failed; empty if it returned. The tool reports faults. Raises BoxSilent."""
     manifest, case = request.challenge.manifest, request.cases[0]
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
     scalars = scalar_values(manifest, case)
@@ -104,7 +103,7 @@ def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
 
 
 def of_counters(said: str) -> CardToolRun:
-    """Reads Nsight Compute's CSV: a line of names, one of units, and one for each launch."""
+    """The CSV has a line of names, one of units, and one per launch."""
     lines = said.splitlines()
     start = next((at for at, line in enumerate(lines) if line.startswith('"ID",')), None)
     if start is None:
@@ -145,7 +144,7 @@ def _number(text: str) -> float | None:
 
 
 def of_sanitizer(tool: CardTool, said: str) -> CardToolRun:
-    """Reads compute-sanitizer's report: a sentence for each error, and indented lines under it."""
+    """The report has a sentence per error, and indented lines under it."""
     found: dict[tuple[str, int | None], CardFinding] = {}
     errors = None
     for text, details in _paragraphs(said):

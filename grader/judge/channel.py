@@ -1,4 +1,4 @@
-"""The judge's end of the connection to a box: bounded messages, and a deadline for every wait."""
+"""The judge's end of the connection to a box: bounded messages, deadlines for all waits."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from grader.judge.messages import ADAPTER, Message
 from grader.sandbox.allowance import Allowance
 
 _LENGTH = struct.Struct("<I")
-# The runner reads as soon as it runs: a longer send goes to a box that has stopped reading.
+# A send that takes longer goes to a box that no longer reads.
 _SEND_SECONDS = 60.0
-# How often a wait checks that its answer is still wanted.
 _INTERRUPT_SECONDS = 0.25
-# If a wait ends this much too late, this process stood still (a paused or swapping machine), and probably the box too.
-# That time does not count against the box.
+# A wait this much too long means that this process was stopped (a paused or swapping machine). The box is not charged.
 _STALL_SECONDS = 0.5
 
 M = TypeVar("M", bound=Message)
@@ -39,7 +37,7 @@ class BoxGone(ChannelError):
 
 
 class BoxSilent(ChannelError):
-    """Nothing came before the deadline, or before ``allowance`` was used up."""
+    """Nothing came before the deadline, or before ``allowance`` ran out."""
 
     def __init__(self, text: str, allowance: Allowance | None = None) -> None:
         super().__init__(text)
@@ -47,7 +45,7 @@ class BoxSilent(ChannelError):
 
 
 class StillCompiling(BoxSilent):
-    """The same, while it said that it compiled ``kernel``, for more than ``seconds``."""
+    """The box said that it compiled ``kernel``, for more than ``seconds``."""
 
     def __init__(self, kernel: str, seconds: float) -> None:
         super().__init__("still compiling")
@@ -55,14 +53,14 @@ class StillCompiling(BoxSilent):
 
 
 class BoxLied(ChannelError):
-    """An invalid message, or not the expected one."""
+    """An invalid or unexpected message."""
 
 
 class Channel:
-    """Framed JSON on a unix stream socket. Descriptors may be sent, never received."""
+    """Framed JSON on a unix socket. Never receives descriptors."""
 
     def __init__(self, connection: socket.socket, interrupt: Callable[[], None] = lambda: None) -> None:
-        """``interrupt`` is called while waiting; it ends the wait by raising."""
+        """``interrupt`` raises to end a wait."""
         self.interrupt = interrupt
         self._connection = connection
         self._connection.settimeout(_SEND_SECONDS)
@@ -70,11 +68,9 @@ class Channel:
         self._lied = False
 
     def ask(self) -> None:
-        """Raises if the answer is no longer wanted."""
         self.interrupt()
 
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-        """Send one message. Raises BoxGone if the box no longer listens."""
         body = json.dumps(message).encode()
         frame = _LENGTH.pack(len(body)) + body
         try:
@@ -84,10 +80,7 @@ class Channel:
             raise BoxGone(str(error)) from error
 
     def expect(self, kind: type[M], deadline: Deadline) -> M:
-        """The next message, which must be of ``kind``.
-
-        Raises BoxGone, BoxSilent, BoxLied. The first invalid message closes the connection: nothing is read after it.
-        """
+        """Raises BoxGone, BoxSilent, BoxLied. Nothing is read after the first invalid message."""
         if self._lied:
             raise BoxLied("it has already broken the protocol")
         try:
@@ -107,14 +100,13 @@ class Channel:
         return message
 
     def gone(self) -> bool:
-        """True even with unread bytes before the end. Cheap; consumes nothing."""
+        """True even with unread bytes. Consumes nothing."""
         try:
             return bool(self._events(select.POLLRDHUP, 0.0))
         except BoxGone:
             return True
 
     def _events(self, wanted: int, seconds: float) -> int:
-        """Events on the connection within ``seconds``: bits of ``select.poll``, or 0."""
         poll = select.poll()
         try:
             poll.register(self._connection, wanted)
@@ -134,8 +126,8 @@ class Channel:
         return body
 
     def _fill(self, size: int, deadline: Deadline) -> None:
-        """Read until ``size`` bytes are there. Bytes that came by the deadline count even if read later; a box that
-        drips gets no more time than a silent one. Time that this process stood still does not count."""
+        """Bytes that came by the deadline count even if read later; a box that drips gets no more time than a silent
+        one."""
         asked = time.perf_counter()
         while len(self._pending) < size:
             now = time.perf_counter()
@@ -158,7 +150,7 @@ class Channel:
 
     def _read(self, most: int) -> None:
         try:
-            # No room for descriptors: the kernel closes any that a box sends.
+            # No room for descriptors: the kernel closes those that a box sends.
             data = self._connection.recv(most)
         except OSError as error:
             raise BoxGone(str(error)) from error

@@ -1,7 +1,6 @@
-"""Asks a challenge's ``check.py`` whether results that differ from the reference's are right, too.
+"""Asks a challenge's ``check.py`` if differing results are also right.
 
-It runs in a box of its own, which holds no submission and nothing else of the judge. A checker that fails, ends or is
-too slow is the challenge's fault, never the submission's.
+If it fails or is too slow, the challenge is at fault, never the submission.
 """
 
 from __future__ import annotations
@@ -21,15 +20,14 @@ from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 if TYPE_CHECKING:
     import torch
 
-# torch's threads would take the processors from a timing.
+# torch's threads would disturb timings.
 _ENV = {"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"}
 _HOW = "Return None for right results, a sentence, or (sentence, result, index) for wrong ones."
 
 
 @dataclass
 class BoxedChecker:
-    """See ``grader.challenge.checker.Checker``. Starts its box for the first question. Raises ChallengeInvalid, and
-    BoxUnavailable if no box starts."""
+    """Raises ChallengeInvalid, or BoxUnavailable if no box starts."""
 
     box: ReferenceBox
     manifest: Manifest
@@ -45,7 +43,7 @@ class BoxedChecker:
         slug = self.box.slug
         try:
             said = self.box.judgement("check", arguments)
-        except JudgeFailure as error:  # it ended or was too slow: the box has nothing else in it
+        except JudgeFailure as error:
             self.box.close()
             raise ChallengeInvalid(f"{slug}: {CHECKER}: {error.message}") from error
         return self._refused(said)
@@ -61,14 +59,13 @@ class BoxedChecker:
         return Refused(why.strip()[: limits.CHECKER_CHARS], name, tuple(index) if index is not None else None)
 
     def close(self) -> None:
-        """End the box. Harmless when called again."""
         self.box.close()
 
 
 def with_checker(
     challenge: Challenge, boxes: BoxMaker, interrupt: Callable[[], None] = lambda: None
 ) -> tuple[Challenge, BoxedChecker | None]:
-    """The challenge with its checker, and the checker for its owner to close; unchanged without ``check.py``."""
+    """Also returns the checker, for the caller to close."""
     source = challenge.checker_source
     if source is None:
         return challenge, None

@@ -47,14 +47,13 @@ from grader.schemas.report import Verdict
 log = get_logger(__name__)
 
 _PR_SET_PDEATHSIG = 1
-# Send a message at least this often: a call may take longer than a judge may be silent.
+# A call may take longer than a judge may be silent.
 _SPEAK_SECONDS = 30.0
-# How often an idle judge checks its spare boxes.
 _IDLE_LOOK_SECONDS = 30.0
 
 
 class Stopped(Exception):
-    """The worker no longer wants this submission's verdict."""
+    """The worker no longer wants this verdict."""
 
 
 class JudgeServer:
@@ -68,7 +67,7 @@ class JudgeServer:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``folder``: the data folder, which keeps what is learnt about a device."""
+        """``folder`` keeps costs of rounds."""
         self.lines = JsonStream(connection)
         self.submission = ""
         self.session: Session | None = None
@@ -77,19 +76,18 @@ class JudgeServer:
         self.device = make_device(device, *([gpu] if isinstance(gpu, int) else gpu))
         if folder is not None and self.device.round_costs is not None:
             self.device.round_costs.keep_in(folder)
-        # A board on the host's processor leaves web and queue their share. Boxes that are its children inherit that.
+        # Leaves web and queue their share of the processor; child boxes inherit it.
         processor.take(self._spec(self._language).share)
         self.maker = make_boxes(box_kind, options)
         self.maker.reap()
         if bytecode.is_missing():
             self.device.bytecode = bytecode.make()
         self.spares = Spares(self.device, self.maker, spare_boxes)
-        # On the host's processor a box is cheap, and its time counts.
+        # On the host's processor a box is cheap and takes processor time.
         self.control = None if self.device.on_processor else KeptControl()
 
     @property
     def _language(self) -> Language:
-        """Any language that the device runs."""
         return self.device.languages()[-1]
 
     def _spec(self, language: Language) -> BoxSpec:
@@ -149,13 +147,13 @@ class JudgeServer:
         self.lines.send(answer)
 
     def _probe(self) -> dict[str, Any]:
-        """Use the device as every round does: a broken device fails or hangs here."""
+        """A broken device fails or hangs here."""
         if self.device.stream is not None:
             self.device.stream.before_round()
         return {"healthy": True}
 
     def _try_box(self) -> dict[str, Any]:
-        """Start a fresh box: a spare one was started when all was well."""
+        """A spare box may have started before the trouble."""
         self.maker.start(self._spec(self._language)).kill()
         return {"box": True}
 
@@ -203,7 +201,7 @@ class JudgeServer:
         if job.own_case is not None:
             try:
                 request = request.with_own(job.own_case)
-            except (BadRequest, Conflict) as error:  # the challenge changed since the run was stored
+            except (BadRequest, Conflict) as error:  # the challenge changed after the run was stored
                 return Outcome(report=report(request, Verdict.NO_ANSWER, {}, {"detail": error.told}))
         boxes = WatchedBoxes(self.spares.boxes, metrics.box_started)
         log.info("judge_began", device=job.device)
@@ -236,17 +234,16 @@ class JudgeServer:
         return boxed(challenge, self.reference_box)
 
     def _end_boxes(self) -> None:
-        """Nobody waits for this: the verdict has been sent."""
         reference, self.reference_box = self.reference_box, None
         if reference is not None:
-            with suppress(BoxUnavailable):  # the next reap finds it by its label
+            with suppress(BoxUnavailable):  # the next reap ends it
                 reference.close()
         session, self.session = self.session, None
         if session is None:
             return
         try:
             session.close()
-        except BoxUnavailable as error:  # the next reap finds it by its label
+        except BoxUnavailable as error:  # the next reap ends it
             log.warning("box_not_ended", error=str(error))
 
     def _progress(self, progress: JudgingProgress) -> None:
@@ -257,13 +254,13 @@ class JudgeServer:
             self._spoke = time.monotonic()
             self.lines.send({"waiting": True})
         message = self.lines.receive(seconds=0.0)
-        # A cancel that crossed the previous submission's outcome does not mean this one.
+        # The cancel may be for the submission before.
         if message is not None and message.get("cancel") == self.submission:
             raise Stopped
 
 
 def _die_with_parent() -> None:
-    """If the worker is killed with -9, its judge dies too, and with it the boxes."""
+    """Even if the worker is killed with -9, its judge and boxes die."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit("the worker is gone")
@@ -272,9 +269,9 @@ def _die_with_parent() -> None:
 def main() -> None:
     _die_with_parent()
     logs.configure()
-    # Ctrl-C reaches all processes of the terminal; the worker handles it and closes the connection.
+    # Ctrl-C reaches all processes of the terminal; the worker handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # CUDA's own numbering puts the fastest GPU first; ours is the driver's.
+    # CUDA's default order puts the fastest GPU first; ours is the driver's.
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:

@@ -1,5 +1,3 @@
-"""Compares every element that a submission wrote with the right answer."""
-
 from __future__ import annotations
 
 import math
@@ -23,52 +21,45 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# The kind of a mismatch that was there when the call was "done" but not a moment later.
+# Wrong when the call was "done", right a moment later.
 LATE = "late"
-# The kind of a mismatch if a kernel computed with the poison: it added to an output that it had not set.
+# A kernel added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
-# The kind of a mismatch of an element that still is the poison.
 UNWRITTEN = "unwritten"
-# The kind of a mismatch that the challenge's checker found.
 REFUSED = "refused"
-# The kind of a mismatch if padding of an array was written.
 PADDING = "padding"
-# The least number of elements that show a maximum or minimum with the poison, and not chance.
+# With fewer elements, chance may look like an extreme with the poison.
 _TELLING = 8
-# Comparing this much at a time takes as much memory again.
+# Comparing a piece takes as much memory again.
 _PIECE_BYTES = 1 << 26
-# For results that are compared piece by piece: float64 copies and masks of a piece take a dozen times as much.
+# float64 copies and masks take a dozen times as much.
 _LARGE_PIECE_BYTES = 1 << 27
-# Alignment of an address: others need a variant of the kernels, which takes longer to compile than to copy the data.
+# For other addresses, compiling kernels takes longer than copying the data.
 _ALIGNED = 16
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One result, or a piece of it, flat and cut to the elements that count."""
+    """Tensors are flat and cut to the elements that count."""
 
     got: torch.Tensor
     want: torch.Tensor
-    #: True for each wrong element.
     wrong: torch.Tensor
-    #: True for each element that was never written.
     poisoned: torch.Tensor | None
     magnitude: torch.Tensor | None
-    #: The flat place of the first element.
     first: int = 0
-    #: What flat places are in, if not the whole result.
+    #: The shape that flat places index, if not the whole result's.
     shape: tuple[int, ...] | None = None
 
     @property
     def unwritten(self) -> torch.Tensor:
-        """True for each wrong element that was never written: no other answer has it."""
         import torch
 
         return torch.zeros_like(self.wrong) if self.poisoned is None else self.poisoned & self.wrong
 
 
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
-    """The first result that differs, or None. ``snapshot`` is a private copy of in-outs and outputs."""
+    """``snapshot``: a private copy of in-outs and outputs."""
     for arg in arena.manifest.results:
         if _same_bits(snapshot[arg.name], question.outputs[arg.name]):
             continue
@@ -82,7 +73,6 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 def _unwritten(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
-    """True if a result has a wrong element that was never written."""
     every = [_compare(arena, arg, snapshot, question) for arg in arena.manifest.results]
     return any(bool(compared.unwritten.any()) for compared in every)
 
@@ -90,7 +80,7 @@ def _unwritten(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Que
 def _checked(
     arena: Arena, arg: Argument, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> Mismatch | None:
-    """What the challenge's checker says. ``arg``: a result that differs from the reference's."""
+    """``arg``: a result that differs from the reference's."""
     assert question.check is not None
     shaped = {name: values.reshape(arena.buffers[name].shape) for name, values in snapshot.items()}
     refused = question.check(shaped)
@@ -104,8 +94,7 @@ def _checked(
 def refusal(
     refused: Refused, name: str, got: torch.Tensor, want: torch.Tensor, along: int = 0, start: int = 0
 ) -> Mismatch:
-    """The mismatch of a result that the checker refused. ``along``, ``start``: of a piece, the dimension along which it
-    is cut, and where it begins."""
+    """``along``, ``start``: the dimension that a piece cuts, and where it begins."""
     index = refused.index
     inside = index is not None and all(
         0 <= place < size for place, size in zip(index, got.shape, strict=True)
@@ -127,8 +116,7 @@ def refusal(
 def compare_written(
     arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> tuple[Mismatch | None, float]:
-    """As ``compare``, of the elements that were written (of an in-out: that changed). Also the share that was written
-    of the result that has least of it."""
+    """Only elements that were written (of an in-out: changed). Also returns the least written share of any result."""
     import torch
 
     found, least = None, 1.0
@@ -155,8 +143,6 @@ def compare_written(
 
 
 class Tally:
-    """The first mismatch in pieces of one array, and the number of wrong elements."""
-
     def __init__(self) -> None:
         self._found: Mismatch | None = None
         self._wrong = self._total = 0
@@ -189,8 +175,7 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
-    """As ``compare``, one piece at a time: a whole copy takes too much memory. Explains the first wrong piece;
-    ``wrong`` counts all."""
+    """A whole copy takes too much memory. Explains the first wrong piece; ``wrong`` counts all."""
     for arg in arena.manifest.results:
         buffer, extent = arena.buffers[arg.name], valid_extent(arena.manifest, arg, question)
         if extent is not None and extent[1:] != buffer.shape[1:]:
@@ -226,14 +211,13 @@ def compare_piece(buffer: Buffer, piece: Piece) -> Mismatch | None:
 
 
 def part_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
-    """A private copy of the part of a result to which ``piece`` has the right values, in its shape."""
+    """A private copy, in the piece's shape."""
     import torch
 
     return _values_of(buffer, piece).clone(memory_format=torch.contiguous_format)
 
 
 def compared_part(buffer: Buffer, got: torch.Tensor, piece: Piece) -> Compared:
-    """``got``: see ``part_of``."""
     scale = None if piece.scale is None else piece.scale.reshape(-1)
     first = _first_of(buffer, piece)
     return wrong_in(buffer, got.reshape(-1), piece.want.reshape(-1), scale, first)
@@ -254,7 +238,6 @@ def _values_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
 
 
 def _first_of(buffer: Buffer, piece: Piece) -> int:
-    """The flat place of a piece's first element."""
     if piece.dimension is None:
         return piece.start
     return piece.start * math.prod(buffer.shape[1:]) if piece.dimension == 0 else 0
@@ -275,7 +258,7 @@ def _taken(
     want: torch.Tensor,
     scale: torch.Tensor | None,
 ) -> tuple[torch.Tensor, bool]:
-    """A private flat copy of ``values``, and True if it is certainly right."""
+    """A private flat copy, and True if certainly right."""
     import torch
 
     values = comparable(values, buffer.argument.dtype)
@@ -296,13 +279,13 @@ def _taken(
 
 
 def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
-    """True if any element is wrong. Takes as long as ``compare`` of a right result."""
+    """Takes as long as ``compare`` of a right result."""
     found = [_compare(arena, arg, snapshot, question).wrong.any() for arg in arena.manifest.results]
     return any(bool(wrong) for wrong in found)
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """As most right answers agree: one pass shows it."""
+    """Enough for most right answers."""
     import torch
 
     word: torch.dtype = getattr(torch, BITS[got.element_size()])
@@ -334,7 +317,6 @@ def _compare(
 
 
 def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent: tuple[int, ...]) -> Compared:
-    """Of the elements up to ``extent`` in every dimension."""
     part, name = tuple(slice(end) for end in extent), buffer.argument.name
 
     def cut(values: torch.Tensor) -> torch.Tensor:
@@ -345,7 +327,7 @@ def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent:
     found = wrong_in(buffer, cut(got), cut(question.outputs[name]), scale)
     if found.poisoned is None:
         return replace(found, shape=extent)
-    # The poison of integers depends on the place in the whole result.
+    # An integer's poison depends on its place in the whole result.
     poisoned = cut(buffer.poisoned(got))
     wrong = wrong_elements(found.got, found.want, buffer.allowance, scale)
     return replace(
@@ -354,7 +336,7 @@ def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent:
 
 
 def valid_extent(manifest: Manifest, arg: Argument, question: Question) -> tuple[int, ...] | None:
-    """How much of a result counts, by dimension, as its ``valid`` says with the right counts; None: all of it."""
+    """The part of a result that counts, from ``valid`` with the right counts; None: all of it."""
     if not arg.valid:
         return None
     known: dict[str, float] = dict(question.sizes)
@@ -382,7 +364,6 @@ def wrong_in(
 
 
 def forbidden_write(arena: Arena, question: Question) -> Mismatch | None:
-    """A write where nothing may be written: around a buffer, or into an input."""
     return broken_guard(arena) or changed_input(arena, question)
 
 
@@ -407,7 +388,7 @@ def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mism
     for start in range(0, revealed.numel(), step):
         before, now = revealed[start : start + step], part[start : start + step].clone()
         tally.add(_changed(buffer, before, now, first + start), before.numel())
-    # A change counts even if it was undone before the second look.
+    # A write counts even if it was undone before the second look.
     put_back = Mismatch(argument=buffer.argument.name, kind="input_changed", wrong=1, total=1)
     return (tally.mismatch() or put_back).model_copy(update={"total": buffer.count})
 
@@ -446,7 +427,6 @@ def written_padding(buffer: Buffer) -> Mismatch | None:
 
 
 def broken_guard(arena: Arena) -> Mismatch | None:
-    """A write around an array, or between its elements."""
     for buffer in arena.pieces():
         if (found := written_padding(buffer)) is not None:
             return found
@@ -463,8 +443,7 @@ def broken_guard(arena: Arena) -> Mismatch | None:
 
 
 def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
-    """How many leading elements count: all, unless ``[compare]`` names an output that holds the number, or ``valid``
-    cuts the first dimension alone."""
+    """The number of leading elements that count."""
     extent = valid_extent(manifest, arg, question)
     if extent is not None:
         whole = extent[1:] == manifest.shape(arg, question.sizes)[1:]
@@ -478,7 +457,7 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
 def other_count(
     manifest: Manifest, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> str:
-    """What is wrong with the output that says how many elements of the result ``name`` count; or ""."""
+    """Empty unless the output is wrong that counts the elements of ``name``."""
 
     import torch
 
@@ -504,7 +483,7 @@ def explain(
     shape: tuple[int, ...],
     first_place: int = 0,
 ) -> Mismatch:
-    """``first_place``: the flat place of the first compared element in a tensor of that ``shape``."""
+    """``first_place``: the flat place of the first compared element."""
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
@@ -536,8 +515,8 @@ def _text(value: torch.Tensor, dtype: DType) -> str:
 
 
 def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
-    """True for each wrong element (flat) that is the poison plus something, or an extreme with it. Integers: only if
-    that explains most wrong elements, not by the poison alone. Floats: only a NaN poison."""
+    """True for each wrong element that is the poison plus something, or an extreme with it. Integers: only if that
+    explains most wrong elements. Floats: only NaN poison."""
     import torch
 
     got, want, wrong = compared.got, compared.want, compared.wrong
@@ -546,7 +525,7 @@ def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
     if compared.poisoned is None or want.is_floating_point():
         # Adding to a large number leaves it as if nothing was written.
         return torch.zeros_like(wrong)
-    # In 64 bits: torch does not add every unsigned type.
+    # torch does not add every unsigned type.
     want, poison = want.long(), buffer.poison_elements(got.numel(), compared.first).long()
     dtype = buffer.argument.dtype
     added = wrong & (got == (want + poison if dtype is DType.BOOL else rounded(want + poison, dtype)))

@@ -1,7 +1,4 @@
-"""Compiles a submission, in the same way ahead of judging (on a worker without a GPU) and during it.
-
-Imports no torch: compile workers have none.
-"""
+"""Compiles a submission, ahead or during judging. Imports no torch: compile workers have none."""
 
 from __future__ import annotations
 
@@ -33,19 +30,18 @@ from grader.schemas.report import Report, Score, Verdict
 
 @dataclass(frozen=True)
 class SourceCompiler:
-    #: Takes a manifest, a source and an architecture; adds the footer that checks the signature.
+    #: Takes manifest, source and architecture. Adds the footer that checks the signature.
     request: Callable[[Manifest, str, str], CompileRequest]
     run: Callable[[BoxMaker, CompileRequest, Callable[[], None]], CompileResult]
-    #: The version on this machine, or None.
     version: Callable[[], str | None]
-    #: Students see this meanwhile.
+    #: Shown to students.
     progress: str
-    #: Why nothing can be compiled here if ``version`` is None.
+    #: Shown if ``version`` is None.
     missing: str
 
 
 def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
-    # An emulated GPU has no torch on its host's side. Others compile without its headers, which take half a minute.
+    # torch's headers take half a minute; an emulated GPU's host has no torch.
     extension = is_extension(manifest, source) and architecture != EMULATED_ARCHITECTURE
     allowed = [name for name in HEADER_LIBRARIES if name in manifest.allow and (name != "torch" or extension)]
     linked = [name for name in manifest.allow if name in LINKED]
@@ -63,7 +59,7 @@ def _hip_version() -> str | None:
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
-    """``request``, or for a run whose block is stepped through, one whose library also has variables' names."""
+    """Stepping through a block needs variables' names."""
     return replace(request, names=True) if asked is not None and asked.step is not None else request
 
 
@@ -115,9 +111,8 @@ def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
 
 
 def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | None:
-    """The library for ``request``, or None if compiling it here would give another: the artefact has another source,
-    signature, architecture or recipe, is damaged, or comes from another compiler version (the GPU's driver may not run
-    a newer compiler's output; a machine without a compiler accepts any version)."""
+    """None if damaged, or if compiling here would give another library. A driver may not run a newer compiler's
+    output; a machine without a compiler accepts any version."""
     here = COMPILERS[request.compiler].version()
     fits = artefact.arch == request.arch and (here is None or artefact.toolkit == here)
     if not (fits and artefact.key == request.key(artefact.toolkit) and artefact.intact):
@@ -128,13 +123,12 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
 def kernels_request(
     challenge: Challenge, language: Language, source: str, architecture: str
 ) -> KernelsRequest:
-    """The calls for which kernels are compiled ahead: the distinct sizes of all public cases and workloads on a GPU.
-    ``architecture``: such as sm_90a."""
+    """Calls at all sizes of public cases and workloads on a GPU. ``architecture``: such as sm_90a."""
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
     cases += [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == ON_GPU]
     if manifest.gpus > 1:
-        cases = []  # its calls take lists of tensors: kernels are compiled when they are called
+        cases = []  # these calls take lists of tensors
     calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,
@@ -163,15 +157,14 @@ def _tensor(manifest: Manifest, arg: Declared, case: Case) -> Argument:
 def compile_kernels(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> Artefact:
-    """Compile kernels ahead, see ``grader.sandbox.compiler.triton.compile_ahead``. The library is empty if that
-    failed."""
+    """The library is empty after a failure."""
     found = compile_ahead(boxes, request, interrupt)
     sha256 = hashlib.sha256(found).hexdigest()
     return Artefact(key=request.key(), arch=request.arch, toolkit="", library=found, sha256=sha256)
 
 
 def kernels_of(artefact: Artefact, request: KernelsRequest) -> bytes | None:
-    """The kernels for a box; None if they are damaged, or for another source, architecture or challenge."""
+    """None if damaged, or for another source, architecture or challenge."""
     fits = artefact.key == request.key() and artefact.intact
     return (unpacked(artefact.library) if fits else b"") or None
 
@@ -184,7 +177,7 @@ def compile_error(
     cases: int,
     environment: Mapping[str, str],
 ) -> Report:
-    """The report on a source that does not compile; ``cases``: the number that it would have to pass."""
+    """``cases``: the number to pass."""
     return Report(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,

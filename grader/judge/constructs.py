@@ -1,9 +1,7 @@
-"""Holds a submission to ``[constructs]``: what its kernels did in the public cases and in workloads that are timed.
+"""Checks ``[constructs]``: what kernels did in public cases and timed workloads.
 
-The emulated GPU reports executed instructions (``sandbox/emulator/constructs.py``), in calls whose results are
-compared. On other boards the same source runs the public cases on an emulated GPU, too
-(``grader.judge.watched_elsewhere``); if there is none, nothing is checked, and the report says so. Hidden cases are not
-watched: a line would reveal something of their data.
+The emulated GPU reports executed instructions (``sandbox/emulator/constructs.py``); sources for other boards also run
+there (``grader.judge.watched_elsewhere``). Hidden cases are not watched: a line would reveal something of their data.
 """
 
 from __future__ import annotations
@@ -24,12 +22,9 @@ _MOST_NAMED = 4
 
 @dataclass
 class Watched:
-    """What kernels did in watched calls, and torch's operations in a surveyed one."""
-
     cases: dict[str, Constructs] = field(default_factory=dict)
     workloads: dict[str, Constructs] = field(default_factory=dict)
     library_operations: Sequence[str] = ()
-    #: Why nothing is known; empty if something is.
     unknown: str = ""
 
     def note(self, case: str, found: Constructs | None) -> None:
@@ -42,7 +37,6 @@ class Watched:
 
 
 def broken_rules(request: Request, watched: Watched) -> list[BrokenRule]:
-    """The rules that were broken, in the manifest's order."""
     rules = request.challenge.manifest.constructs
     if watched.unknown:
         return []
@@ -56,7 +50,6 @@ def broken_rules(request: Request, watched: Watched) -> list[BrokenRule]:
 
 
 def unchecked(request: Request, watched: Watched) -> str:
-    """A sentence on rules that could not be checked; empty if all were."""
     rules = request.challenge.manifest.constructs
     if watched.unknown:
         return f"Not checked, so it has no rank: {' '.join(rules.sentences)} {watched.unknown}"
@@ -66,7 +59,7 @@ def unchecked(request: Request, watched: Watched) -> str:
 
 
 def _is_whole(request: Request) -> bool:
-    """True if every public case of the board ran: one alone may need none of the required constructs."""
+    """One case alone may need none of the required constructs."""
     kind, challenge = kind_of(request.device), request.challenge
     public = [case.name for case in challenge.cases if runs_on(challenge.manifest, case, kind)]
     return {case.name for case in request.cases} >= set(public)
@@ -117,7 +110,7 @@ def _missing(construct: Construct, watched: Watched) -> BrokenRule | None:
 
 
 def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule | None:
-    """Each workload is held to the share; the cases, of which many are small, together."""
+    """Each workload must have the share, but cases only together: many are small."""
     manifest = request.challenge.manifest
     flops = parse(manifest.cost.flops)
     workloads = {workload.name: int(flops(workload.sizes)) for workload in manifest.workloads}
@@ -128,7 +121,7 @@ def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule |
     for where, calls, needed in held:
         tensor = sum(found.tensor_flops for found in calls)
         others = sum(found.other_flops for found in calls)
-        # Products whose results nobody needs cannot make up for what others computed.
+        # Useless products must not hide what other instructions computed.
         done = min(tensor, needed, max(needed - others, 0))
         if needed and done < rule.share * needed:
             place = max(calls, key=lambda found: found.other_flops).most_other if others else None
@@ -145,7 +138,6 @@ def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule |
 
 
 def _count(number: int) -> str:
-    """1.2 million, say."""
     for unit, word in ((10**9, " billion"), (10**6, " million")):
         if number >= unit:
             return f"{number / unit:.3g}{word}"
@@ -209,5 +201,4 @@ def _all(watched: Watched) -> str:
 
 
 def needs_survey(request: Request) -> bool:
-    """True if torch's own operations are forbidden and possible."""
     return request.language.torch and Construct.LIBRARY_CALLS in request.challenge.manifest.constructs.forbid

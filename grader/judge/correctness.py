@@ -1,4 +1,4 @@
-"""Runs every case of a suite behind the gate, in a fresh box after a fault, and reports on each case."""
+"""Runs a suite's cases behind the gate, in a fresh box after a fault."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ from grader.schemas.step import StepBundle
 
 log = get_logger(__name__)
 
-# Their own words name the mistake.
 _TELLING_KINDS = ("late", "not_cleared", "input_changed")
 # A recorded call copies memory before each launch.
 _RECORDING_TAKES = 4
@@ -61,41 +60,37 @@ class Suite:
     challenge: Challenge
     cases: Sequence[Case]
     seed_of: Callable[[Case], int]
-    #: Makes a box with the submission loaded. Raises LoadFailed. The caller makes the first start itself.
+    #: Makes a box with the submission loaded. Raises LoadFailed.
     start: Callable[[], RunnerClient]
     on_case: Callable[[int, int, str], None]
     device: CaseDevice
-    #: Make an untimed call before each case's own, because the first call at new sizes compiles.
+    #: The first call at new sizes compiles.
     warm_up: bool = False
     fresh_boxes: int = limits.FRESH_BOXES
-    #: Gives the right answers if the caller keeps them.
     answer: Callable[[Case, int], Question] | None = None
     stop_at_failure: bool = False
-    #: The sizes that ``solve`` gets, if not the case's own.
+    #: The sizes for ``solve``, if not the case's.
     told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
-    #: Names the source's mistakes.
     mistakes: Mistakes | None = None
-    #: Of a run of one case: keeps the results, and what each thread printed.
     kept: KeptResults | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
-    #: Have an emulated GPU record the block that goes wrong, in the first public case in which it finds a fault.
+    #: Record the block that goes wrong in the first faulty public case (emulated GPU).
     records: bool = False
-    #: Record this block instead, in a public case that is right, too.
+    #: Record this block instead, even in a right case.
     step: StepChoice | None = None
-    #: Notes what the kernels do in public cases, if the device is an emulated GPU.
     watched: Watched | None = None
-    #: A case was right only with the gate open from the start.
+    #: A case was right only with an open gate.
     needs_open_gate: bool = False
-    #: The case that did not end, if any: later ones are not run.
+    #: Cases after this one do not run.
     endless: str = ""
     _fresh: int = 0
     _maps: int = 0
-    #: The right results of the public case that the present box judged last.
+    #: The right results of this box's last public case.
     _before: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    #: What the present case's call left unwritten, if the emulated GPU knows who would write it.
+    #: What this call left unwritten, and the thread that would write it.
     _absent: Absent | None = None
     _ended: list[str] = field(default_factory=list)
 
@@ -104,8 +99,7 @@ class Suite:
         return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
-        """Judge ``cases`` (default: all), beginning with ``client`` or a fresh box; fresh boxes are counted over all
-        calls. Returns the box if it is still usable."""
+        """Begins with ``client`` or a fresh box. Returns the box if it is still usable."""
         current = client
         for case in self.cases if cases is None else cases:
             if self.stop_at_failure and not self.passed:
@@ -116,7 +110,7 @@ class Suite:
                 continue
             plan = self.device.memory_plan if case.on else None
             if current is not None and plan is not None and not plan.has_room(self.challenge, case):
-                # Memory that the submission keeps must not decide if the case runs. This box does not count as fresh.
+                # Memory that a submission keeps must not decide if a case runs. The new box does not count as fresh.
                 current.close()
                 current, self._fresh = None, self._fresh - 1
             if current is None:
@@ -138,7 +132,6 @@ class Suite:
                     continue
             samples = case.on is not None and kind_of(self.device.name).samples_large
             if samples and not self._judge_sampled(current, case):
-                # The box's end is not the submission's fault.
                 current, self._fresh = None, self._fresh - 1
             elif not samples and not self._judge(current, case):
                 self._ended.append(case.name)
@@ -147,7 +140,7 @@ class Suite:
         return current
 
     def _judge(self, client: RunnerClient, case: Case) -> bool:
-        """Returns True if the box may go on."""
+        """True if the box is still usable."""
         began = time.perf_counter()
         client.needs_open_gate = self.needs_open_gate
         large, seed = case.on is not None, self.seed_of(case)
@@ -167,7 +160,7 @@ class Suite:
             arena.poison = self._poison(case)
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
-            # A large question is drawn after the untimed call's inputs are gone: there may be no room for both.
+            # There may be no room for the inputs of both calls.
             question = question or self._ask(case, seed)
             if large:
                 self._make_room()
@@ -180,13 +173,13 @@ class Suite:
             with phase("compare"):
                 finding, mismatch = self._examine(client, arena, question, case, answer)
             if finding is not None and answer.may_have_waited and not self.needs_open_gate:
-                self._printed(client)  # only the output of the call that counts is shown
+                self._printed(client)  # show only output of the call that counts
                 with phase("call"):
                     answer = client.open_call(arena, question.inputs, seconds, watch=self._watches(case))
                 running = answer.seconds
                 with phase("compare"):
                     finding, mismatch = self._examine(client, arena, question, case, answer)
-                # Only once, else a kernel that is wrong now and then would get a second try in every case.
+                # Once: a kernel that is sometimes wrong must not get a second try in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
             if self.watched is not None and finding is None:
                 self.watched.note(case.name, answer.constructs)
@@ -233,7 +226,7 @@ class Suite:
         return found
 
     def _is_recorded(self, case: Case, answer: Answer, absent: Absent | None) -> bool:
-        # A bundle has data of its case, so no hidden one has any.
+        # A bundle shows the case's data, so hidden cases have none.
         found = answer.failure is not None and answer.failure.kind == "checker"
         found |= absent is not None and absent.would.exists
         found = found or (self.step is not None and answer.failure is None)
@@ -242,8 +235,8 @@ class Suite:
     def _recorded(
         self, client: RunnerClient, arena: Arena, inputs: Inputs, seconds: float, absent: Absent | None
     ) -> tuple[Stepped | None, bool]:
-        """Call it once more for the bundle of the block that went wrong, or that would write what is ``absent``. Also
-        says if the box may go on."""
+        """Repeat the call for the block that went wrong, or that would write ``absent``. Also True if the box is
+        still usable."""
         self.records = False
         try:
             with phase("record"):
@@ -252,7 +245,7 @@ class Suite:
             self._printed(client)
         except (ChannelError, JudgeFailure) as error:
             log.warning("not_recorded", why=str(error))
-            self._fresh -= 1  # the box's end is not the submission's fault
+            self._fresh -= 1  # the submission did not end the box
             return None, False
         return answer.step, True
 
@@ -261,7 +254,7 @@ class Suite:
             self.device.memory_plan.make_room()
 
     def _judge_sampled(self, client: RunnerClient, case: Case) -> bool:
-        """As ``_judge``, for a case for GPUs alone on an emulated one: see ``grader.judge.sampled``."""
+        """As ``_judge``, on an emulated GPU: see ``grader.judge.sampled``."""
         seed, seconds = self.seed_of(case), self._seconds()
         client.needs_open_gate = self.needs_open_gate
         running, mismatch, alive = None, None, True
@@ -288,8 +281,7 @@ class Suite:
         return alive
 
     def _note(self, case: Case, answer: Answer) -> None:
-        """Keep the largest unfreed amount and the first remarks, of public cases only: those of hidden ones are
-        secret."""
+        """Hidden cases' notes are secret."""
         if not case.hidden:
             self.remarks = self.remarks or answer.remarks
         known = self.unfreed.bytes if self.unfreed is not None else 0
@@ -303,7 +295,7 @@ class Suite:
             return self.answer(case, seed)
         if self.kept is None:
             return ask(self.challenge, case, seed, self.device.torch_device)
-        _ = self.challenge.reference  # a broken one is not the inputs' fault
+        _ = self.challenge.reference  # a broken reference is not the inputs' fault
         try:
             return ask(self.challenge, case, seed, self.device.torch_device)
         except ChallengeInvalid as error:
@@ -313,16 +305,16 @@ class Suite:
         return case.on is not None and self.challenge.manifest.pieces is not None
 
     def _poison(self, case: Case) -> Poison:
-        """Always the same for a case, so a challenge's cases together have every kind."""
+        """Fixed per case, so that a challenge's cases have every kind."""
         every = [*self.challenge.cases, *self.challenge.hidden_cases]
-        # Basic cases hold NaN, which distinguishes adding to it from writing nothing.
+        # NaN distinguishes adding to it from writing nothing.
         others = [
             case.name for case in every if case.category is not Category.BASIC and all(case.sizes.values())
         ]
         return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
-        """A call on other data of the same sizes. Its results do not count, its exceptions do."""
+        """A call on other data of the same sizes. Only its exceptions count."""
         on = self.device.torch_device
         with phase("draw", enqueues=True):
             inputs: Inputs = (
@@ -338,7 +330,7 @@ class Suite:
             return client.printed()
 
     def _said(self, client: RunnerClient, early: bytes = b"", read: bytes | None = None) -> Printed:
-        """``read``: the output, if it was read already."""
+        """``read``: output already read."""
         printed = self._printed(client) if read is None else read
         if self.kept is None:
             return Printed(printed_text(printed, early))
@@ -361,7 +353,7 @@ class Suite:
         case: Case,
         answer: Answer,
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
-        # Hidden cases need no hints: their author sees only the verdict.
+        # For hidden cases the author sees only the verdict.
         mistakes = self.mistakes if not case.hidden else None
         if answer.failure is not None:
             mistake = mistakes.of_failure(answer.failure) if mistakes is not None else ""
@@ -382,7 +374,7 @@ class Suite:
         if mismatch is None:
             return None, None
         forgotten = answer.forgotten
-        # Where several answers are right, a difference from the reference's says nothing.
+        # With a checker, differing from the reference says nothing.
         if mistakes is None or mismatch.kind in (REFUSED, PADDING):
             return faults.of_mismatch(mismatch, case, answer.empty_launches, forgotten=forgotten), mismatch
         wrong = None
@@ -421,7 +413,7 @@ class Suite:
     def _map(
         self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
     ) -> tuple[ErrorMap | None, Mapping[str, torch.Tensor]]:
-        """The map, and for inputs of which not all was read, True for each element that was."""
+        """Also the elements that were read, for inputs read in part."""
         found = error_map(wrong, inputs)
         if found is None or mismatch.index is None:
             return found, {}
@@ -474,8 +466,7 @@ COUNTS = "[printed by the call that counts]\n"
 
 
 def printed_text(printed: bytes, warm_up: bytes = b"", most: int = limits.OUTPUT_KEPT_BYTES) -> str:
-    """Output of a case's ``warm_up`` and own call as text safe for JSON, SQL and pages: at most ``most`` bytes, with a
-    note if cut."""
+    """Safe for JSON, SQL and pages; at most ``most`` bytes."""
     if not warm_up:
         return _cut(printed, most)
     half = most // 2

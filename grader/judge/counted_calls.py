@@ -1,10 +1,8 @@
-"""The calls that give a workload's modelled time: some with other data ahead, then one whose work is counted.
+"""The calls that give a workload's modelled time: some with other data, then the counted one.
 
-A large workload of an emulated GPU (``on = "emulated"``) is counted in part if counting all of it takes too long: the
-engine runs a sample of its blocks (``CountedSample``). What they wrote is compared. If the sample cannot show that the
-whole is right, because blocks combine results, launches read what others wrote or too little was written, all blocks
-run and the sample is counted among them: a counted call is never one whose results were not compared. If that takes
-many seconds, there is one such call. The counted call's inputs have a few outliers.
+If a workload (``on = "emulated"``) is too large to count whole, a sample of its blocks runs (``CountedSample``), and
+its results are compared. If these cannot show that the whole is right, all blocks run and the sample is counted among
+them: a counted call's results are always compared.
 """
 
 from __future__ import annotations
@@ -26,27 +24,24 @@ from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.timekeeper import HostComputed
 from grader.judge.timing import WrongInTiming
 
-# A call of fewer instructions of warps (``Ran.instructions``) is counted whole: one to three seconds.
+# Warp instructions: counting them takes one to three seconds.
 WHOLE_INSTRUCTIONS = 32_000_000
-# If blocks differ in work, all are counted of more calls: few say little of the longest.
+# If blocks differ in work, a sample says little of the longest.
 WHOLE_IF_UNEVEN = 64_000_000
-# Of more, all blocks run in one call alone, if they must.
+# Above this, all blocks run in one call only.
 ONCE_INSTRUCTIONS = 192_000_000
-# If all blocks work alike, a sample writes the same share of the results as of the blocks. Below this part of it, the
-# call is run whole, too.
+# A call whose sample writes less than this part of its blocks' share must run whole.
 _WRITTEN = 0.97
-# Elements of each result whose likely blocks are in the sample.
 _TARGETS = 18
 
 
 def most_whole(*, uneven: bool) -> int:
-    """Instructions of a call that is counted whole."""
     return max(WHOLE_INSTRUCTIONS, WHOLE_IF_UNEVEN) if uneven else WHOLE_INSTRUCTIONS
 
 
 @dataclass(frozen=True)
 class _Called:
-    """``share``: the least share of a result that the sample wrote, of what its blocks should have; 1 if all ran."""
+    """``share``: the least written share of a result, relative to the blocks that ran."""
 
     case: Case
     seed: int
@@ -59,24 +54,24 @@ class _Called:
 
     @property
     def needs_whole(self) -> bool:
-        """True if the sample does not show that results are right."""
+        """The sample does not show that results are right."""
         found = self.sampled
         return bool(found.incomplete) or found.guessed or found.combined or self.share < _WRITTEN
 
 
 class CountedCalls:
-    """Of one workload. Methods raise WrongInTiming, HostComputed and ChannelErrors."""
+    """Methods raise WrongInTiming, HostComputed and ChannelErrors."""
 
     def __init__(self, request: Request, subject: RunnerClient, workload: Workload) -> None:
         self._request, self._subject, self._workload = request, subject, workload
         self._watched = request.challenge.manifest.constructs.any
         self._challenge = request.challenge
-        # The workload with outliers, which do not change the time, if the board's are large.
+        # Outliers do not change a large workload's time.
         self._counting: Case | None = None
 
     def counted(self) -> Answer:
-        """The answer of the counted call. Calls before it use other data, from random ``grader.challenge.overlays``:
-        they reveal kernels that work only once, omitted work and missed special values."""
+        """Earlier calls use random ``grader.challenge.overlays``: they reveal kernels that work only once, omit work
+        or miss special values."""
         ahead = self._ahead()
         plain = self._counting or workload_case(self._challenge, self._workload)
         if self._workload.on == "emulated":
@@ -89,7 +84,7 @@ class CountedCalls:
         for case in ahead:
             self._call(case, "ahead")
         try:
-            # The call ahead was checked for races, too.
+            # The call before checked for races.
             large = self._workload.on == "emulated"
             return self._call(plain, "counted", count=True, unchecked=large).answer
         except WrongInTiming as error:
@@ -97,7 +92,7 @@ class CountedCalls:
             raise
 
     def _in_part(self, ahead: list[Case], plain: Case, *, whole: bool) -> Answer:
-        """``whole``: all blocks run, but only a sample of them is counted."""
+        """``whole``: all blocks run, a sample is counted."""
         for case in ahead:
             self._call(case, "ahead", sampled=not whole, unchecked=whole)
         try:
@@ -111,7 +106,6 @@ class CountedCalls:
             raise
 
     def _ahead(self) -> list[Case]:
-        """A case of each kind of overlay, or the workload itself."""
         challenge, workload = self._challenge, self._workload
         dice = random.Random(  # noqa: S311 - its seed is secret
             hmac.digest(self._request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
@@ -127,8 +121,7 @@ class CountedCalls:
         return ahead or [workload_case(challenge, workload)]
 
     def _refuse(self, plain: Case, error: WrongInTiming, *, sampled: bool = False) -> None:
-        """Raises HostComputed if a wrong counted call is right on the same data without counting: then the host saw
-        data that it may not see when counting."""
+        """Raises HostComputed if the same data is right without counting: the host read data that it may not see."""
         for _ in range(2):  # every second call may be an empty one
             self._call(plain, "counted", sampled=sampled)
         raise HostComputed(self._workload) from error
@@ -144,9 +137,8 @@ class CountedCalls:
         unchecked: bool = False,
         small_is_unjudged: bool = False,
     ) -> _Called:
-        """``data`` goes into the seed of its inputs. ``sampled``: only a sample of the blocks runs; ``filled``: all
-        run, and only a sample is counted. ``small_is_unjudged``: results of a call that will run whole are not
-        compared."""
+        """``data`` seeds the inputs. ``sampled``: a sample of the blocks runs; ``filled``: all run, a sample is
+        counted. ``small_is_unjudged``: don't compare if it will run whole."""
         challenge, manifest = self._challenge, self._challenge.manifest
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
@@ -184,7 +176,7 @@ class CountedCalls:
             self._subject.unbind()
         called = _Called(case, seed, answer, share)
         if sampled and called.needs_whole:
-            wrong = None  # it may be wrong only because blocks were left out
+            wrong = None  # missing blocks may be the only reason
         wrong = strayed or wrong
         if wrong is not None or answer.failure is not None or (count and answer.modelled_s is None):
             raise WrongInTiming(case, seed, wrong, answer)
@@ -192,7 +184,7 @@ class CountedCalls:
 
 
 def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Random elements of results, by their flat place, and the shapes."""
+    """Flat places of random elements, and the shapes."""
     dice = random.Random(f"{seed} targets")  # noqa: S311 - its seed is secret
     buffers = [arena.buffers[arg.name] for arg in arena.manifest.results]
     return [
@@ -204,6 +196,6 @@ def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _factor(sampled: Sampled) -> float:
-    """Blocks for each that ran, of the launch that does most work: a small one beside it could have any number."""
+    """Blocks per block that ran, in the launch that does most work."""
     most = max(sampled.launches, key=lambda launch: launch.instructions, default=None)
     return most.blocks / most.ran if most is not None and most.ran else 1.0

@@ -1,4 +1,4 @@
-"""The baseline of modelled times: PyTorch's eager operations, one launch each, as fast as the modelled card allows."""
+"""The baseline of modelled times: PyTorch's eager operations, one launch each, as fast as the card allows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.sandbox.emulator.model import H200
 if TYPE_CHECKING:
     import torch
 
-# Operations without a kernel, in addition to views.
+# Besides views.
 _NO_KERNEL = (
     "empty",
     "new_empty",
@@ -28,17 +28,16 @@ _NO_KERNEL = (
     "set_",
     "detach",
 )
-# Matrix products, with the position of the operand whose last size is summed over.
+# The operand whose last size is summed over.
 _PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0}
 _TENSOR_TYPES = {"float16": "f16", "bfloat16": "bf16", "float64": "f64"}
 
-# PyTorch's name of attention, which a card does in one kernel and other devices in several operations.
+# A card computes it in one kernel.
 _ATTENTION = "scaled_dot_product_attention"
 
 
 def eager_seconds(challenge: Challenge, workload: Workload) -> float:
-    """The reference's time on the modelled card: each operation is a launch that reads operands and writes results
-    at the speed of memory, or of arithmetic if that is slower."""
+    """Each operation is a launch, limited by memory or arithmetic."""
     manifest = challenge.manifest
     case = workload_case(challenge, workload)
     rest = plain_values(manifest, case)
@@ -63,7 +62,6 @@ def _drawn(challenge: Challenge, case: Case) -> dict[str, Any]:
 
 
 def _shapes(manifest: Manifest, case: Case) -> dict[str, Any]:
-    """The inputs without values."""
     import torch
 
     dense = {
@@ -84,7 +82,7 @@ def _shapes(manifest: Manifest, case: Case) -> dict[str, Any]:
 def _seconds_of(
     function: Callable[..., Any], shapes: Mapping[str, Any], drawn: Callable[[], Mapping[str, Any]]
 ) -> float:
-    """``drawn``: the arguments with values, which is slower."""
+    """``drawn``: with values, which is slower."""
     import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -96,7 +94,7 @@ def _seconds_of(
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """Torch asks every mode. Skipping would import torch.compile, which takes a second."""
+            """Skipping would import torch.compile, which takes a second."""
             return False
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -116,18 +114,17 @@ def _seconds_of(
 
     with torch.no_grad():
         try:
-            # Shapes suffice, and a processor takes a minute for a large product in float16.
+            # A processor takes a minute for a large float16 product.
             with torch.device("meta"), Counting() as counting, Attention():
                 function(**shapes)
-        except (NotImplementedError, RuntimeError):  # it has values that decide shapes, or sparse tensors
+        except (NotImplementedError, RuntimeError):  # values decide shapes, or tensors are sparse
             with Counting() as counting:
                 function(**drawn())
     return float(counting.seconds)
 
 
 def _attention_seconds(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *, causal: bool) -> float:
-    """A launch that reads all three, writes the result, and computes two products at full rate; half of each if
-    ``causal``."""
+    """Reads three, writes one, computes two products; half of each if ``causal``."""
     moved = sum(tensor.numel() * tensor.element_size() for tensor in (query, key, value, query))
     flops = (
         2 * query.numel() * key.shape[-2] + 2 * math.prod(query.shape[:-1]) * key.shape[-2] * value.shape[-1]

@@ -12,7 +12,7 @@ from grader.device_kinds import kind_of
 
 @functools.cache
 def cpu_model() -> str:
-    """The processor's name, or its architecture if the system does not tell the name."""
+    """The architecture if the name is unknown."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -31,7 +31,7 @@ def judge_environment() -> dict[str, str]:
 
 @functools.cache
 def driver_environment(board: str) -> dict[str, str]:
-    """The driver's version, on a board of GPUs; it cannot change while a process uses one."""
+    """Cached: the driver cannot change while a process uses a GPU."""
     gpus = kind_of(board).gpus
     return {} if gpus is None else {"driver": gpus.driver_version()}
 

@@ -1,4 +1,4 @@
-"""Baselines that could not be timed: each try takes seconds, so the next gradings leave them out for a while."""
+"""Baselines that could not be timed: each try takes seconds, so gradings skip them for a while."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import NamedBaseline
 from grader.judge.device import Hardware
 
-# Then it is tried again: the fault may have passed.
+# The fault may have passed by then.
 RETRY_SECONDS = 1800.0
 Key = tuple[str, int, str, str, str]
 
 
 @dataclass
 class FailedBaselines:
-    """In this process, whose versions of torch and Triton do not change."""
+    """Per process, whose versions of torch and Triton do not change."""
 
     _failures: dict[Key, tuple[str, float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -28,7 +28,7 @@ class FailedBaselines:
             self._failures[key] = (why, time.monotonic() + RETRY_SECONDS)
 
     def why(self, key: Key) -> str:
-        """Why it failed; empty if it may be tried."""
+        """Empty if it may be tried."""
         with self._lock:
             why, end = self._failures.get(key, ("", 0.0))
             if time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""Turns calls that failed, and wrong results, into a verdict with words that help a student."""
+"""Turns failed calls and wrong results into a verdict and words for the student."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CaseFault:
     verdict: CaseVerdict
     detail: str
     hint: str = ""
-    #: Of a wrong answer: the hint names the mistake, not only its effect.
+    #: The hint names the mistake, not only its effect.
     named: bool = False
 
 
@@ -42,7 +42,7 @@ _BY_END = {
 
 
 class BoxKilled(Exception):
-    """Neither the submission nor its judge ended a submission's box."""
+    """Something outside ended a submission's box."""
 
 
 _ENDED_ITSELF = "Return from solve; do not end the process."
@@ -50,7 +50,6 @@ _KILLED_ITSELF = (
     "Do not kill the process. (If the whole machine runs out of memory, its kernel kills processes too.)"
 )
 _LESS = "Allocate less, or free sooner."
-# Signals for mistakes with memory or numbers.
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 _CRASHED = (
     "Host code caused this, not a kernel: a null or freed pointer, an index outside a host array, or a device pointer "
@@ -79,8 +78,8 @@ _SLEPT = "It waited or slept: look for a sleep, a lock, or threads or processes 
 def of_broken_channel(
     client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
 ) -> CaseFault:
-    """The connection failed while ``doing``: ask how the box ended, and end it. ``slow_hint``: for too much
-    processor time. Raises BoxKilled, and BoxUnavailable if unknown."""
+    """Find out how the box ended, and end it. ``slow_hint``: if processor time ran out. Raises BoxKilled, and
+    BoxUnavailable if unknown."""
     if isinstance(error, BoxSilent):
         end = client.box.end()
         if end is not None and end.outside:
@@ -93,7 +92,7 @@ def of_broken_channel(
         return _of_silence(error.allowance, doing, seconds, slow)
     end = client.end() if isinstance(error, BoxGone) else client.box.end()
     if end is None and isinstance(error, BoxGone):
-        # Its engine is slow or away (a restarting engine ends its boxes). That is our failure: BoxUnavailable.
+        # A slow or absent engine is our failure (a restarting one ends its boxes): BoxUnavailable.
         end = client.box.kill()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
@@ -116,8 +115,7 @@ def _of_compiling(error: StillCompiling) -> CaseFault:
 
 
 def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: str) -> CaseFault:
-    """No message came before ``allowance`` or the clock's ``seconds`` ended. ``slow``: hint if processor time ran
-    out."""
+    """``slow``: the hint if processor time ran out."""
     if allowance is None or allowance.used is None:
         detail, hint = f"It did not return within {seconds:g} s while {doing}.", _SLOW
     elif allowance.burnt:
@@ -130,7 +128,6 @@ def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: s
 
 
 def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
-    """The fault if a limit of the box ended it."""
     if end.reason is EndReason.OUT_OF_MEMORY:
         detail = f"While {doing}, it used more than the {size_text(memory_bytes)} of memory that a submission may use."
         return CaseFault(CaseVerdict.MEMORY_LIMIT, detail, _LESS)
@@ -138,7 +135,7 @@ def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
 
 
 def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
-    """Memory was refused: the host's, of which the box may use ``memory_bytes``, or the device's."""
+    """Host memory (``memory_bytes`` at most) or the device's ran out."""
     where = f" (line {failure.line})" if failure.line else ""
     on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
     limit = f"; a submission may use {size_text(memory_bytes)}" if on_host else ""
@@ -149,7 +146,6 @@ def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
 
 
 def _hint_of_end(end: BoxEnd, interprets: bool) -> str:
-    """The most common cause of such an end. ``interprets``: kernels run in Triton's interpreter in that process."""
     if end.signal in _CRASHES:
         return _CRASHED_INTERPRETED if interprets else _CRASHED
     if end.signal == signal.SIGXCPU:
@@ -159,19 +155,18 @@ def _hint_of_end(end: BoxEnd, interprets: bool) -> str:
     return _ENDED_ITSELF
 
 
-# Failures of the emulated GPU: a kernel that runs forever (on a card it would run out of time), or that waits forever.
+# An endless kernel (on a card: a time limit), or an endless wait.
 _LOOPS = "endless"
 _ENDLESS = (_LOOPS, "deadlock")
 
 
 def is_endless(failure: Failure) -> bool:
-    """True if a kernel does not end: in further cases it would not end either."""
+    """Further cases would not end either."""
     return failure.kind == "checker" and failure.type in _ENDLESS
 
 
 def of_exception(failure: Failure, doing: str, memory_bytes: int, mistake: str = "") -> CaseFault:
-    """For an exception of ``solve``, or of the module. ``memory_bytes``: host memory that its box may use; ``mistake``:
-    the hint about the source, if known."""
+    """An exception of ``solve`` or of the module. ``mistake``: the hint about the source."""
     found = _of_exception(failure, doing, memory_bytes)
     return replace(found, hint=mistake) if mistake else found
 
@@ -196,7 +191,6 @@ def _of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
     return CaseFault(CaseVerdict.RUNTIME_ERROR, detail, hint_of(failure))
 
 
-# CUDA's common errors, and their most common causes.
 _CUDA_HINTS = {
     "CUDA_ERROR_ILLEGAL_ADDRESS": "A read or write outside an array: check indices, masks and the grid.",
     "CUDA_ERROR_MISALIGNED_ADDRESS": "A wide access (such as float4) needs an address that is a multiple of its width.",
@@ -226,11 +220,10 @@ def of_mismatch(
     *,
     forgotten: Forgotten | None = None,
 ) -> CaseFault:
-    """An output that differs, an input that was changed, or a write out of bounds. ``mistake``: the hint about the
-    source, if known; ``adds``: it may compute with an output's old values; ``evidence``: how far NaN and infinity
-    reach, or where nothing was written; ``forgotten``: work that was left out."""
+    """``mistake``: the hint about the source; ``adds``: it may compute with old values; ``evidence``: how far NaN
+    and infinity reach, or which elements were not written; ``forgotten``: work that nobody waited for."""
     general = _of_forgotten(forgotten) if forgotten else _mismatch_hint(mismatch, case, empty_launches, adds)
-    # At a size of 0, an empty grid is the mistake; at other sizes it is the effect of one.
+    # At a size of 0, an empty grid is the mistake; at other sizes it is an effect.
     ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
     specific = mistake and ran and mismatch.kind != "late" and not forgotten
     hint = mistake if specific else general
@@ -276,8 +269,7 @@ def _mismatch_words(mismatch: Mismatch) -> str:
 
 
 def _where_outside(mismatch: Mismatch) -> str:
-    """``: 2 elements after its end, at flat index 1024, 1025 (it has 1,024, counted from 0)``; empty if the written
-    values are gone again."""
+    """Empty if the written values are gone again."""
     places = mismatch.outside
     if not places:
         return ""
@@ -291,9 +283,8 @@ def _where_outside(mismatch: Mismatch) -> str:
 
 
 _NOT_FINITE = ("nan", "inf", "-inf")
-# Cases with NaN or infinities in their inputs, which a NaN may come from.
 _SPECIAL = (Category.NAN, Category.POS_INF, Category.NEG_INF)
-# For kernels that come from another platform.
+# For kernels from another platform.
 COMING = "See Coming from other platforms: /docs/coming-from-other-platforms"
 _CLEAR = "set it to 0 first, in the same stream (or to the lowest or highest value for a maximum or minimum)"
 
@@ -383,7 +374,7 @@ def failed_workload(
     client: RunnerClient,
     error: WrongInTiming | TooSlow | ChannelError,
 ) -> CaseReport:
-    """A failed timed call of ``workload``, as a case that can be replayed by its seed."""
+    """The failed call as a case that its seed can replay."""
     case = workload_case(challenge, workload)
     doing = "solve was timed"
     seed, mismatch = None, None

@@ -1,4 +1,4 @@
-"""The gate: one shared page whose words let a queued call start and report its end."""
+"""The gate: a shared page whose words let a queued call start and report its end."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# 32-bit words in different cache lines: one side's spinning must not slow the other's writing.
+# 32-bit words in different cache lines: spinning on one must not slow writes to the other.
 OPEN_WORD = 0
 DONE_WORD = 16
-# A spinning judge checks the time about every 5 ms (at ~50 ns per read of the word): any other work during a call adds
-# to the measured time.
+# About 5 ms at ~50 ns per read. Any other work during a call adds to the measured time.
 LOOKS_BETWEEN_CHECKS = 100_000
 
 
@@ -21,14 +20,14 @@ LOOKS_BETWEEN_CHECKS = 100_000
 class Window:
     #: From the reveal to the opening.
     before: float
-    #: From the opening to the end of the gate, see ``check_now``.
+    #: To the end of the gate, see ``check_now``.
     gate: float
-    #: From there until the last output is compared.
+    #: Until the last output is compared.
     after: float
 
 
 class HostGate:
-    """The host's gate: both sides map the page, the runner spins on the open word, the judge on the done word."""
+    """Both sides map the page: the runner spins on the open word, the judge on the done word."""
 
     def __init__(self) -> None:
         self.descriptor = os.memfd_create("gate", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -47,14 +46,14 @@ class HostGate:
         return self.round
 
     def open(self) -> float:
-        """Open the gate for the current round. Returns the time of opening by ``time.perf_counter``."""
+        """Returns the time of opening by ``time.perf_counter``."""
         self._words[OPEN_WORD] = self.round
         return time.perf_counter()
 
     def open_behind(
         self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
-        """Reveal, then open, with no exploitable gap between the two. Returns the time of opening. The checks are for
+        """Reveal, then open, without an exploitable gap. Returns the time of opening. The checks are for
         ``check_now``."""
         self._full_check = full_check
         self._start = time.perf_counter()
@@ -63,20 +62,20 @@ class HostGate:
         return self._opened
 
     def check_now(self) -> Window:
-        """Check the call's results. Here ``gate`` ends when the judge sees "done", and there is no spot check."""
+        """Here ``gate`` ends when the judge sees "done". There is no spot check."""
         self._full_check()
         end = time.perf_counter()
         return Window(self._opened - self._start, self._done - self._opened, end - self._done)
 
     def give_up(self) -> bool:
-        """Skip this round's check. True if nothing of the judge waits for the runner any more."""
+        """Skip the check. True if nothing of the judge waits for the runner."""
         return True
 
     def is_done(self) -> bool:
         return self._words[DONE_WORD] == self.round
 
     def spin_until_done(self, deadline: float, gone: Callable[[], bool]) -> bool:
-        """Spin until the runner reports done. False after ``deadline``, or if it is ``gone``, without that."""
+        """False after ``deadline`` or if the runner is ``gone``."""
         words, number = self._words, self.round
         while True:
             for _ in range(LOOKS_BETWEEN_CHECKS):

@@ -1,4 +1,4 @@
-"""The devices on this machine's processor: the host with Triton's interpreter (``cpu``), and the emulated GPU."""
+"""Devices on this machine's processor: Triton's interpreter (``cpu``), and the emulated GPU."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# The interpreter runs on the CPU; torch's threads would fight the judge for the cores that it measures on.
+# torch's threads would take the cores that the judge measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
 _HOST_ENVS = {
     BoxPurpose.RUN: _HOST_ENV,
     BoxPurpose.CONTROL: {"GRADER_PRELOAD": ""},
     BoxPurpose.BASELINE: {**_HOST_ENV, "GRADER_PRELOAD": "torch"},
 }
-# The judge counts the processor time of such a box (see ``Remote``); this limit ends a box that it forgot.
+# The judge counts processor time (see ``Remote``); this limit ends forgotten boxes.
 _HOST_WALL_SECONDS = limits.BOX_WALL_PATIENCE * limits.BOX_WALL_SECONDS
 _HOST_SPECS = {
     purpose: BoxSpec(purpose, env=env, share=Share.YIELDING, wall_seconds=_HOST_WALL_SECONDS)
@@ -60,8 +60,6 @@ _HOST_SPECS = {
 
 
 class HostOutputChecker:
-    """See ``OutputChecker``."""
-
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
         self._snapshot: dict[str, torch.Tensor] = {}
@@ -72,7 +70,7 @@ class HostOutputChecker:
         self._question = question
 
     def spot_check(self) -> None:
-        """Not here: late writes take time after "done", which the host's clock charges."""
+        """None: the host's clock charges for late writes."""
 
     def full_check(self) -> None:
         assert self._question is not None
@@ -86,11 +84,11 @@ class HostOutputChecker:
         return compare(self._arena, self._snapshot, question)
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
-        return forbidden_write(self._arena, question)  # all of it: arrays are small here
+        return forbidden_write(self._arena, question)  # all of it: arrays are small
 
 
 class HostDevice:
-    """This machine's CPU. Its times are real and say nothing about a GPU. See ``Device``."""
+    """This machine's CPU. Its times say nothing about a GPU."""
 
     bytecode = ""
     name = CPU
@@ -101,10 +99,10 @@ class HostDevice:
     passing_memories: MemoryMaker = HOST
     memory_plan: MemoryPlan | None = None
     plan = HOST_PLAN
-    # A shared CPU moves the end of a window by about a scheduler's tick, and by more when others are busy.
+    # A shared CPU moves a window's end by a scheduler's tick or more.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     round_costs = None
-    confirms = False  # on a host that others use, every second measurement would need it
+    confirms = False  # every second measurement would need it
     staging: Staging | None = None
     stream: Stream | None = None
     warm_up_cases = False  # the interpreter compiles nothing
@@ -136,7 +134,7 @@ class HostDevice:
         return spec
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """There is no cache to flush that the reveal does not fill for everyone alike."""
+        """No flush: the reveal fills the cache alike for everyone."""
         arena.reveal(inputs)
 
     def watch(self, arena: Arena) -> OutputChecker:
@@ -153,13 +151,11 @@ class HostDevice:
 
 
 def host_device(name: str, index: int) -> Device:
-    """The same for every number."""
     return HostDevice()
 
 
 class EmulatedDevice(HostDevice):
-    """The emulated GPU, which runs on the processor in a submission's box. Its buffers are host memory; its kernels use
-    other addresses for it. See ``grader.sandbox.emulator``."""
+    """See ``grader.sandbox.emulator``."""
 
     name = EMULATED
     memory = "emulated"
@@ -172,12 +168,11 @@ class EmulatedDevice(HostDevice):
         return f"emulated {H200.name}, model {MODEL_VERSION}"
 
     def ceilings(self) -> Mapping[str, float]:
-        """The model's own."""
         return model_ceilings()
 
 
 def model_ceilings() -> dict[str, float]:
-    """``bandwidth`` in bytes/s, and ``rate:DTYPE`` in flop/s: of float32 and wider without tensor cores."""
+    """``bandwidth`` in bytes/s, and ``rate:DTYPE`` in flop/s: no tensor cores for float32 and wider."""
     cycles = H200.multiprocessors * H200.clock
     flops = {
         DType.FLOAT64: H200.flops["f64"],
@@ -190,7 +185,7 @@ def model_ceilings() -> dict[str, float]:
 
 
 def emulated_device(name: str, index: int) -> Device:
-    """The same for every number. Raises BoxUnavailable if it is not built."""
+    """Raises BoxUnavailable if it is not built."""
     if not is_built():
         raise BoxUnavailable(
             "the emulated GPU is not built here", f"{BUILD} Or judge Triton on the board cpu."

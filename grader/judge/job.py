@@ -1,4 +1,4 @@
-"""Requests from a worker to its judge process, and answers: plain data, JSON on a socket."""
+"""A judge process's requests and answers, as JSON."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ class Job(Strict):
     submission: str
     catalogue: str
     challenge: str
-    #: Of the challenge's files, see ``grader.challenge.fingerprint``.
+    #: See ``grader.challenge.fingerprint``.
     fingerprint: str
     language: Language
     source: str
     device: str
-    #: Hexadecimal. Known to this judgement alone: case seeds derive from it.
+    #: Hexadecimal; known to this judgement only. Case seeds derive from it.
     seed_key: str
-    #: Frozen ones of this challenge version: workload -> name -> microseconds (None: too short to measure).
+    #: Frozen: workload -> name -> microseconds (None: too short to measure).
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: Calibrated ones of this very GPU, see ``RatedDevice``. Without them, the judge measures.
+    #: Calibrated for this GPU, see ``RatedDevice``. If empty, the judge measures.
     ceilings: dict[str, float] = Field(default_factory=dict)
-    #: If compiled ahead: a CUDA source's library, or kernels of a Triton source.
+    #: A CUDA source's library, or a Triton source's kernels.
     artefact: Artefact | None = None
-    #: Fields of the judge's log lines.
+    #: Fields for log lines.
     context: dict[str, str | int] = Field(default_factory=dict)
-    #: A run with the public cases only, without times.
+    #: Public cases only, no times.
     public_only: bool = False
-    #: Run this public case alone, with its sizes and inputs.
+    #: Run this case alone.
     own_case: OwnCase | None = None
-    #: Timed instead of the challenge's own, if any.
+    #: Timed instead of the challenge's.
     workloads: list[Workload] = Field(default_factory=list)
-    #: Draw questions on the kernel if it is accepted, see ``grader.judge.quiz``.
+    #: See ``grader.judge.quiz``.
     quiz: bool = False
-    #: Report where the time went, see ``grader.judge.phases``.
+    #: See ``grader.judge.phases``.
     phases: bool = False
 
 
@@ -52,13 +52,13 @@ class JudgingProgress(Strict):
 
 class Outcome(Strict):
     report: Report
-    #: New ones, to be frozen for the device model and version of torch.
+    #: To be frozen for the device model and torch version.
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: Never a part of the report, which its author reads.
+    #: Never in the report, which its author reads.
     quiz: list[DrawnQuestion] = Field(default_factory=list)
-    #: Seconds by phase, if the job asked for them.
+    #: Seconds by phase.
     phases: dict[str, float] = Field(default_factory=dict)
-    #: Seconds of the start of the submission's box by step, as its runner reports.
+    #: Seconds by step.
     start: dict[str, float] = Field(default_factory=dict)
 
 

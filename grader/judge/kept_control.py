@@ -1,7 +1,6 @@
-"""Keeps a GPU's control from one submission to the next: its box, which never loads a submission, and its last rounds.
+"""Keeps a GPU's control between submissions: its box, which never loads a submission, and its last rounds.
 
-The rounds after one submission serve as the rounds before the next, if that follows at once and is timed at the same
-sizes: nothing of a submission has run in between.
+These rounds also serve the next submission if it follows at once at the same sizes: nothing has run in between.
 """
 
 from __future__ import annotations
@@ -17,20 +16,19 @@ from grader.errors import BoxUnavailable
 from grader.judge.rule import ControlRound
 from grader.judge.runner_client import RunnerClient
 
-# Rounds count as new for this long, if no submission has run since.
 FRESH_SECONDS = 5.0
-# New boxes are needed to show how much times differ from box to box.
+# New boxes show how much times differ between boxes.
 _MOST_USES = 50
-# The maximum age when it is taken: then it must live as long as the judging may take.
+# Older boxes might not live for the whole judging.
 _OLDEST_SECONDS = limits.JUDGING_CLOCK_SECONDS
-# The lifetime of its box, after which another worker may end it.
+# Afterwards another worker may end the box.
 WALL_SECONDS = _OLDEST_SECONDS + limits.JUDGING_CLOCK_SECONDS
 
 _Key = tuple[str, str, str]
 
 
 class KeptControl:
-    """One judge's control. Its user gives the box back if all went well, else ends it."""
+    """Its user gives the box back if all went well, else ends it."""
 
     def __init__(self) -> None:
         self._client: RunnerClient | None = None
@@ -39,7 +37,7 @@ class KeptControl:
         self._rounds: dict[_Key, tuple[float, Sequence[ControlRound]]] = {}
 
     def take(self, interrupt: Callable[[], None]) -> RunnerClient | None:
-        """The box, or None if there is no healthy one. ``interrupt`` is the submission's."""
+        """None if no box is healthy. ``interrupt`` is the submission's."""
         client, self._client = self._client, None
         if client is None:
             return None
@@ -77,7 +75,7 @@ class KeptControl:
 
 
 def _key(challenge: Challenge, workload: Workload) -> _Key:
-    """The control's work: the buffers of a challenge, in their order, at these sizes."""
+    """The control's work."""
     manifest, sizes = challenge.manifest, workload.sizes
     buffers = [
         (arg.name, arg.kind, arg.dtype, manifest.shape(arg, sizes), manifest.strides(arg, sizes))
@@ -88,5 +86,5 @@ def _key(challenge: Challenge, workload: Workload) -> _Key:
 
 
 def _end(client: RunnerClient) -> None:
-    with suppress(BoxUnavailable):  # the next reap finds it by its label
+    with suppress(BoxUnavailable):  # the next reap ends it
         client.close()

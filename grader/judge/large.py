@@ -1,5 +1,5 @@
-"""A case that is too large to keep in the judge's memory: its inputs are drawn piece by piece, once to reveal them and
-again to check the answer, and the right answer is computed one piece at a time."""
+"""A case too large for the judge's memory: inputs are drawn by pieces, to reveal and again to check; answers are
+computed by pieces."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 
 class LargeInputs:
-    """The inputs of one call, for a challenge with ``[pieces]``. Methods that draw raise ChallengeInvalid, and torch's
-    OutOfMemoryError."""
+    """For a challenge with ``[pieces]``. Drawing raises ChallengeInvalid and torch's OutOfMemoryError."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
         manifest = challenge.manifest
@@ -90,14 +89,13 @@ class LargeInputs:
 
 
 class LargeQuestion:
-    """The inputs of one call of a large case, and the check of its results. Raises as ``LargeInputs``."""
+    """Raises as ``LargeInputs``."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
         self._challenge, self._case = challenge, case
         self.inputs = LargeInputs(challenge, case, seed, device)
 
     def examine(self, arena: Arena) -> Mismatch | None:
-        """A write where nothing may be written, else the first wrong result."""
         forbidden = broken_guard(arena) or self.inputs.changed(arena.buffers)
         if forbidden is not None:
             return forbidden
@@ -110,8 +108,7 @@ class LargeQuestion:
         return _first(tallies)
 
     def _checked(self, arena: Arena, checker: Checker) -> Mismatch | None:
-        """As ``examine``: where a piece differs from the reference's, the checker decides on it as on a separate
-        case. Every result has the size that pieces are cut along."""
+        """The checker decides on each differing piece as on a separate case."""
         manifest, sizes = self._challenge.manifest, self._case.sizes
         pieces = manifest.pieces
         assert pieces is not None

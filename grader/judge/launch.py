@@ -1,4 +1,4 @@
-"""Starts the boxes of one judging (submission, control, baselines), each with its program loaded."""
+"""Starts the boxes of one judging, each with its program loaded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from grader.sandbox import compute_libraries
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.schemas.report import Verdict
 
-# For a source that takes too long to load.
 _SLOW_TO_LOAD = (
     "Loading runs the module's top level: move the work into solve, and look for a loop that does not end."
 )
@@ -49,14 +48,14 @@ class Launcher:
     device: BoxDevice
     boxes: BoxMaker
     interrupt: Callable[[], None]
-    #: The library of a compiled language, or kernels that were compiled ahead.
+    #: A compiled language's library, or kernels compiled ahead.
     artefact: bytes | None = None
     #: Versions that boxes report.
     environment: dict[str, str] = field(default_factory=dict)
-    #: Of the start of the submission's last box, by step.
+    #: By step.
     start_seconds: dict[str, float] = field(default_factory=dict)
     kept_control: KeptControl | None = None
-    #: The submission's, see ``RunnerClient``.
+    #: See ``RunnerClient``.
     needs_open_gate: bool = False
     _open: list[RunnerClient] = field(default_factory=list)
     _submissions: list[RunnerClient] = field(default_factory=list)
@@ -66,9 +65,8 @@ class Launcher:
     def submission(
         self, ahead: Callable[[RunnerClient], None] | None = None, under: Sequence[str] = ()
     ) -> RunnerClient:
-        """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded, so its
-        measurements know nothing about the submission. ``under``: a tool and its options, which start the runner.
-        Raises LoadFailed, BoxUnavailable."""
+        """A box with the submission loaded. ``ahead`` gets it earlier, with the control loaded. ``under``: a tool
+        and its options, which start the runner. Raises LoadFailed, BoxUnavailable."""
         if self.kept_control is not None:
             self.kept_control.forget_rounds()
         language = self.request.language
@@ -86,7 +84,7 @@ class Launcher:
         return client
 
     def load(self, client: RunnerClient) -> None:
-        """Load the submission into its box. Raises LoadFailed."""
+        """Raises LoadFailed."""
         manifest = self.request.challenge.manifest
         self.environment.update({f"box_{name}": value for name, value in client.environment.items()})
         self.start_seconds = client.start_seconds
@@ -111,7 +109,7 @@ class Launcher:
             raise _not_loaded(failure, client.memory_bytes)
 
     def load_control(self, client: RunnerClient) -> None:
-        """Load the control into a submission's box. Raises JudgeFailure."""
+        """Raises JudgeFailure."""
         self._load_trusted(client, BoxPurpose.RUN, self._control_message)
 
     @property
@@ -131,7 +129,7 @@ class Launcher:
             )
 
     def control(self) -> RunnerClient:
-        """A runner (the kept one, if any) that loads no submission and whose call has a known length."""
+        """The control's box loads no submission; its call has a known length."""
         message, kept = self._control_message, self.kept_control
         if kept is None or self.request.challenge.manifest.gpus > 1:  # its box has one GPU
             return self._trusted(BoxPurpose.CONTROL, message)
@@ -146,14 +144,14 @@ class Launcher:
         return client
 
     def keep_control(self) -> None:
-        """If all went well: the control's box may serve the next submission."""
+        """Call if all went well: the next submission may use its box."""
         if self._control is not None and self.kept_control is not None:
             self._open.remove(self._control)
             self.kept_control.give_back(self._control)
             self._control = None
 
     def reference(self, mode: str, function: str = "") -> RunnerClient:
-        """``function``: of the challenge's ``reference.py`` instead of its baseline."""
+        """``function``: of ``reference.py``, instead of its baseline."""
         source, outputs = (
             self.request.challenge.reference_source,
             self.request.names(Kind.OUTPUT, Kind.WORKSPACE),
@@ -167,7 +165,7 @@ class Launcher:
             client.close()
 
     def close(self) -> None:
-        """End every box. Harmless when called again."""
+        """May be called again."""
         for client in self._open:
             client.close()
 
@@ -207,7 +205,7 @@ class Launcher:
                 + (f"; it said: {said}" if said else ""),
                 "`grader doctor` tries a box and says what it lacks.",
             ) from error
-        # Its start, which takes minutes on a slow host, does not count against the submission.
+        # A start takes minutes on a slow host: it does not count.
         client.serve(self.interrupt, spec.wall_seconds)
         return client
 
@@ -223,10 +221,10 @@ class Launcher:
 def submission_spec(
     device: BoxDevice, language: Language, memory_bytes: int, allow: Sequence[str] = ()
 ) -> BoxSpec:
-    """The specification of a submission's box; ``allow``: the challenge's.
+    """``allow``: the challenge's.
 
-    A submission should bring its own kernels, so libraries of kernels are hidden unless the challenge allows them. But
-    languages with torch need them, and so does every runner without a GPU.
+    Hides libraries of kernels unless allowed: a submission should bring its kernels. Languages with torch and runners
+    without a GPU need them.
     """
     spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
     hide = not language.torch and spec.gpu is not None and not {"cublas", "torch"} & {*allow}

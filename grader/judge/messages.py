@@ -1,7 +1,6 @@
 """Messages of a runner, bounded and checked. A submission's process decides no verdict and no time.
 
-Two times are trusted, because our own programs send them: a control's call (``control_us``) and the emulated GPU's
-count (``modelled_us``).
+Our programs send the trusted times ``control_us`` and ``modelled_us``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from grader.schemas.step import Orders, StepLane, StepLaunch
 
 Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
 Word = Annotated[str, StringConstraints(max_length=200)]
-# Of an operation or a kernel: no character means anything to a page or a terminal.
+# No character means anything to a page or a terminal.
 Name = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_.<>, ]+$")]
 Signed = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Small = Annotated[int, Field(ge=0, le=2**31)]
@@ -27,7 +26,7 @@ class Message(BaseModel):
 
 
 class Failure(Message):
-    """An exception, as the runner describes it: shown to its author, never trusted."""
+    """Shown to its author, never trusted."""
 
     #: ``ours``: the emulated GPU's program failed, not the submission.
     kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation", "ours"]
@@ -39,12 +38,12 @@ class Failure(Message):
 
     @property
     def sticky(self) -> bool:
-        """True if the CUDA context is lost: every later call in that process fails too."""
+        """The CUDA context is lost: every later call in that process fails."""
         return self.kind == "cuda" and self.type.startswith("CUDA_ERROR")
 
 
 class Starting(Message):
-    """Sent before anything of a submission is loaded."""
+    """Sent before a submission is loaded."""
 
 
 class Imported(Starting):
@@ -54,7 +53,7 @@ class Imported(Starting):
 class Hello(Starting):
     op: Literal["hello"]
     environment: Annotated[dict[Word, Word], Field(max_length=16)] = Field(default_factory=dict)
-    #: Seconds of the start, by step.
+    #: Seconds by step.
     seconds: Annotated[dict[Word, Annotated[float, Field(ge=0)]], Field(max_length=16)] = Field(
         default_factory=dict
     )
@@ -74,7 +73,7 @@ class OfCall(Message):
 
 
 class Compiling(OfCall):
-    """It claims to compile or tune a kernel; a submission can always claim that."""
+    """A submission can always claim this."""
 
     op: Literal["compiling"]
     kernel: Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>=, ]+$")]
@@ -96,14 +95,14 @@ class SeenKernel(Message):
 
 
 class Seen(Message):
-    """Notes of a surveyed call: a hint, which a submission can forge."""
+    """A hint, which a submission can forge."""
 
     library_ops: Annotated[list[Name], Field(max_length=8)] = Field(default_factory=list)
     kernels: Annotated[list[SeenKernel], Field(max_length=16)] = Field(default_factory=list)
 
 
 class Unfreed(Message):
-    """Device memory that was not freed when a call returned, and the source lines that allocated it."""
+    """Device memory and the lines that allocated it."""
 
     bytes: int = Field(ge=0, le=1 << 50)
     allocations: int = Field(ge=1, le=1 << 40)
@@ -120,43 +119,41 @@ class Unfreed(Message):
 class SampledLaunch(Message):
     blocks: int = Field(ge=0, le=1 << 63)
     ran: int = Field(ge=0, le=1 << 63)
-    #: Blocks among those that ran that are not where more ran than elsewhere.
+    #: Blocks that ran, without those from places where more ran than elsewhere.
     fair: int = Field(ge=0, le=1 << 63)
-    #: As below, of this launch.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Sampled(Message):
-    """The part of a call on large arrays that the emulated GPU ran."""
+    """What an emulated GPU ran of a call on large arrays."""
 
     launches: Annotated[list[SampledLaunch], Field(max_length=64)] = Field(default_factory=list)
-    #: Why more than blocks was left out, which makes the results worthless.
+    #: Why results are worthless: more than blocks was left out.
     incomplete: Word = ""
-    #: Its behaviour could differ if every block ran.
+    #: It might behave differently if every block ran.
     guessed: bool = False
-    #: Its results could differ, because blocks combine them.
+    #: Blocks combine results, so these could differ.
     combined: bool = False
     #: Blocks of a counted launch differ in work.
     uneven: bool = False
-    #: Instructions of warps of all blocks, estimated from those that ran.
+    #: Warp instructions of all blocks, estimated from those that ran.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Forgotten(Message):
-    """Launches, copies and memsets that nobody waited for, and their source lines."""
+    """Launches, copies and memsets that nobody waited for."""
 
     operations: int = Field(ge=1, le=1 << 40)
     lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
 
     @property
     def where(self) -> str:
-        """``, in line 12``, or "" if unknown."""
         lines = " and ".join(map(str, self.lines))
         return f", in line{'s' if len(self.lines) > 1 else ''} {lines}" if lines else ""
 
 
 class Reason(Message):
-    """Why a thread does not write an element, see ``emulator/stepping/not_stored.py``; lines are of the source."""
+    """See ``emulator/stepping/not_stored.py``."""
 
     how: Literal["branch", "mask", "elsewhere"]
     line: Small
@@ -167,8 +164,7 @@ class Reason(Message):
 
 
 class Stepped(Message):
-    """The bundle of the block that went wrong in base64, see ``emulator/stepping/recorder.py``; or why there is
-    none."""
+    """The failing block in base64, see ``emulator/stepping/recorder.py``; or why there is none."""
 
     data: Annotated[
         str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
@@ -189,19 +185,18 @@ class Stepped(Message):
     )
 
 
-#: Of a kernel, as the emulated GPU's program reads it from PTX.
+#: As the emulated GPU reads it from PTX.
 KernelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>,:$ ()-]*$")]
 Index = tuple[Small, Small, Small]
 Whole = Annotated[int, Field(ge=0, le=1 << 62)]
 
 
 class QuizFact(Message):
-    """What an emulated GPU saw in a call, see ``emulator/stepping/quiz.py``. ``choices``: lines; 0 is none of them."""
+    """See ``emulator/stepping/quiz.py``. ``choices``: lines; 0 is none of them."""
 
     kind: Literal["blocks", "first_write", "elements", "active", "sectors", "passes", "barrier", "race"]
     answer: Whole
     kernel: KernelName
-    #: Launches of the call.
     kernels: Small
     grid: Index
     threads: Index
@@ -212,14 +207,13 @@ class QuizFact(Message):
     array: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_.<>,:$ -]*$")] = ""
     verb: Literal["", "reads", "writes"] = ""
     choices: Annotated[list[Small], Field(max_length=8)] = Field(default_factory=list)
-    #: Counts by name.
     saw: Annotated[dict[Word, Whole], Field(max_length=8)] = Field(default_factory=dict)
-    #: A barrier's line, and the lines of the race without it; the second may be 0.
+    #: A barrier's line, and two lines of the race without it; the second may be 0.
     races: Annotated[list[tuple[Small, Small, Small]], Field(max_length=8)] = Field(default_factory=list)
 
 
 class ConstructPlace(Message):
-    """An instruction, by its opcode; of spills, the bytes that a thread moves."""
+    """``text``: an opcode; for spills, the bytes that a thread moves."""
 
     what: Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z_]+$")]
     kernel: KernelName
@@ -228,17 +222,15 @@ class ConstructPlace(Message):
 
 
 class Constructs(Message):
-    """What the kernels of a watched call did, see ``emulator/constructs.py``. ``idle``: what only code has that did not
-    run."""
+    """See ``emulator/constructs.py``. ``idle``: in code that did not run."""
 
     launches: Small
-    #: Of the launches, in the source.
     lines: Annotated[list[Small], Field(max_length=8)] = Field(default_factory=list)
     kernels: Annotated[list[KernelName], Field(max_length=16)] = Field(default_factory=list)
     executed: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     idle: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     spills_known: bool = True
-    #: Operations of tensor cores and floating-point operations without them; where most of the latter are.
+    #: Operations with and without tensor cores, and where most of the latter are.
     tensor_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
     other_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
     most_other: ConstructPlace | None = None
@@ -261,13 +253,12 @@ class Returned(Message):
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     waits_left_out: bool = False
     seen: Seen | None = None
-    #: Of warps, that an emulated GPU ran.
+    #: Warp instructions on an emulated GPU.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
     quiz: Annotated[list[QuizFact], Field(max_length=8)] | None = None
     constructs: Constructs | None = None
 
 
-#: Packed parts of a map.
 Packed = Annotated[str, StringConstraints(max_length=limits.MESSAGE_BYTES)]
 
 
@@ -291,8 +282,8 @@ class WritingBlocks(Message):
 
 
 class Would(Message):
-    """Who would write an element that nothing wrote, by the index with which ``like`` was written; in a launch, by its
-    number in the call, of ``grid`` blocks of ``threads``."""
+    """The thread that would write an element, by the index that wrote ``like``. ``work``: the launch's number in the
+    call."""
 
     work: Small
     kernel: KernelName
@@ -308,19 +299,19 @@ class Would(Message):
 
     @property
     def exists(self) -> bool:
-        """Whether the launch has that thread."""
+        """True if the launch has that thread."""
         sizes = (*self.grid, *self.threads)
         return all(at < size for at, size in zip((*self.block, *self.thread), sizes, strict=True))
 
 
 class Writers(Message):
-    """Who wrote a result's elements in the last call, as the emulated GPU's program says."""
+    """Sent by the emulated GPU's program."""
 
     op: Literal["writers"]
     first: Wrote | None = None
     would: Would | None = None
     blocks: WritingBlocks | None = None
-    #: Inputs of which the call read some elements, but not all: a byte for each element, 1 if it was read.
+    #: Inputs that were read in part: a byte per element, 1 if read.
     unread: Annotated[dict[Word, Packed], Field(max_length=64)] = Field(default_factory=dict)
 
 

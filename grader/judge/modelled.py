@@ -1,8 +1,7 @@
-"""Times by the emulated GPU's model: work is counted; no clock and no control are used.
+"""Times by the emulated GPU's model: no clock, no control.
 
-The time is the model's for one counted call on unpredictable inputs, with its outputs checked: if work does not depend
-on the inputs' values, the same on every machine. The baseline is modelled as PyTorch's operations, one kernel each, as
-fast as the card allows.
+A time is for one counted and checked call on unpredictable inputs. It is the same on every machine if work does not
+depend on values.
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ from grader.scoring import Estimate
 if TYPE_CHECKING:
     pass
 
-# Prefix of the emulated GPU's own lines in a submission's output (``sandbox/runner/emulated_loader.py``).
+# See ``sandbox/runner/emulated_loader.py``.
 _NOTE = b"[emulated GPU] "
 
 
 class Modelled(Timekeeper):
-    """See ``Timekeeper``; ``Timed.gate`` is the model's time."""
+    """``Timed.gate`` is the model's time."""
 
     def control(self) -> None:
-        """None is needed."""
+        """Not needed."""
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
         return [Half(workload, ()) for workload in self.fitting()]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
-        """One counted call of each workload. Raises TimedWrong, HostComputed."""
+        """Raises TimedWrong, HostComputed."""
         subject.printed()  # discard output of cases
         found = []
         self.too_fast = []
@@ -123,7 +122,7 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
 
 
 def least_of(challenge: Challenge, workload: Workload) -> float:
-    """The least seconds of any kernel: reading inputs, writing outputs, computing at the highest rate."""
+    """The least time of any kernel: reads inputs, writes outputs, computes at the highest rate."""
     tf32 = H200.flops["wgmma tf32"] * H200.multiprocessors * H200.clock
     cost = light_cost(challenge.manifest, workload, {**model_ceilings(), f"rate:{DType.FLOAT32.value}": tf32})
     assert cost.rate is not None

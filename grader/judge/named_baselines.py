@@ -1,7 +1,6 @@
 """A challenge's baselines by name (``[[baselines]]``): which apply on a device, and their boxes.
 
-They are for comparison only, so one that cannot run here (a package is not installed, a GPU lacks a kernel) is left
-out (see ``failed_baselines``), and no submission fails because of it.
+One that cannot run here is left out (see ``failed_baselines``) and fails no submission.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ class NamedBaselineFailed(Exception):
 
 
 def applicable(challenge: Challenge, on: str) -> Sequence[NamedBaseline]:
-    """Those that a device may time: all on a GPU, submissions on an emulated one, none on the host's processor.
-    ``on``: ON_HOST, ON_GPU or ON_EMULATED."""
+    """All on a GPU, submissions only on an emulated one, none on the processor. ``on``: ON_HOST, ON_GPU or
+    ON_EMULATED."""
     if on not in (ON_GPU, ON_EMULATED):
         return ()
     return [
@@ -41,7 +40,7 @@ def _runs(challenge: Challenge, baseline: NamedBaseline, on: str) -> bool:
 
 
 def start(launcher: Launcher, baseline: NamedBaseline) -> RunnerClient:
-    """A box with the baseline loaded. Raises NamedBaselineFailed."""
+    """Raises NamedBaselineFailed."""
     try:
         return _started(launcher, baseline)
     except (JudgeFailure, LoadFailed, BoxUnavailable) as error:

@@ -23,24 +23,23 @@ from grader.judge.scales import scales_of
 if TYPE_CHECKING:
     import torch
 
-# Writes values (the second tensor) to a tensor of the same shape, rounded to the dtype.
+# Writes the second tensor to the first, rounded to the dtype.
 Put = Callable[["torch.Tensor", "torch.Tensor", DType], None]
 
 
 def _rounded_to(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> None:
-    # One copy if torch's conversion is the right rounding.
     plain = not dtype.encoded and not dtype.complex and dtype is not DType.BOOL
     target.copy_(values if plain else comparable(rounded(values, dtype), dtype))
 
 
 def _no_more_than(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> None:
-    """A finite magnitude too large for the target's dtype becomes its largest: an infinite one would be ignored."""
+    """A magnitude too large for the target becomes its largest: an infinite one would be ignored."""
     import torch
 
     target.copy_(values)
     if target.dtype is values.dtype or not target.numel():
         return
-    if torch.isfinite(torch.stack(torch.aminmax(target))).all():  # the usual case: one pass, and no memory
+    if torch.isfinite(torch.stack(torch.aminmax(target))).all():  # the usual case: one pass, no memory
         return
     too_large = torch.isinf(target) & torch.isfinite(values).to(target.device)
     target.masked_fill_(too_large, torch.finfo(target.dtype).max)
@@ -54,7 +53,6 @@ _COUNTED = 1 << 53
 class KindOfResult:
     name: str
     dtype: Callable[[Argument], DType]
-    #: Writes values to their memory.
     put: Put = _rounded_to
 
     def rounded(self, arg: Argument, values: torch.Tensor) -> torch.Tensor:
@@ -68,7 +66,7 @@ class KindOfResult:
 
 OUTPUT = KindOfResult("output", lambda arg: arg.dtype)
 SCALE = KindOfResult("scale", lambda _: DType.FLOAT64)
-# For GPUs, where memory is short: enough for a check in single precision.
+# GPUs are short of memory; enough for a check in single precision.
 NARROW_SCALE = KindOfResult(
     "scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32, _no_more_than
 )
@@ -76,21 +74,20 @@ NARROW_SCALE = KindOfResult(
 
 @dataclass(frozen=True)
 class Question:
-    """One call's inputs and right answers, computed before the call and kept in private memory."""
+    """Computed before the call, kept in private memory."""
 
     inputs: dict[str, torch.Tensor]
-    #: In-outs and outputs, rounded to their own dtype. All tensors are held values, see ``grader.challenge.numbers``.
+    #: As held values, see ``grader.challenge.numbers``.
     outputs: dict[str, torch.Tensor]
-    #: Scales of outputs' errors: float64, or on a GPU float32 unless the output is float64. Without one, the output's
-    #: own value is the scale.
+    #: Scales of errors: float64, or on a GPU float32 unless the output is float64. Default: the output's value.
     magnitudes: dict[str, torch.Tensor]
-    #: Asked about results that differ from ``outputs``, if others are right, too.
+    #: Asked about results that differ from ``outputs``.
     check: Callable[[Mapping[str, torch.Tensor]], Refused | None] | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
-    """The scalars of a case, rounded to their dtype, as a kernel receives them."""
+    """Rounded to their dtype, as a kernel receives them."""
     return {
         arg.name: scalars.rounded(arg.dtype, case.scalars.get(arg.name, arg.value or 0))
         for arg in manifest.scalars
@@ -98,13 +95,12 @@ def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
 
 
 def plain_values(manifest: Manifest, case: Case) -> dict[str, Number | None]:
-    """What a reference takes besides tensors: scalars, sizes, and None for each input that is left out."""
+    """A reference's arguments besides tensors. None for inputs that are left out."""
     return {**scalar_values(manifest, case), **case.sizes, **dict.fromkeys(case.without)}
 
 
 def arguments(manifest: Manifest, case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """What a reference takes in PyTorch's own precision. ``tensors``: held values; they get the strides that they have
-    as arguments."""
+    """A reference's arguments in PyTorch's precision, with strides. ``tensors``: held values."""
     given = laid_out(manifest, natives(manifest, tensors), case.sizes)
     return {**given, **plain_values(manifest, case)}
 
@@ -117,10 +113,10 @@ def ask(
     draw_on: str | None = None,
     room: Room | None = None,
 ) -> Question:
-    """Draw the inputs of ``case`` and compute the answers, on ``device``. Raises ChallengeInvalid.
+    """Draw inputs and compute answers on ``device``. Raises ChallengeInvalid.
 
-    CPU draws are the same on every machine; on a GPU, large inputs need no transfer. ``draw_on``: default CPU,
-    ``device`` for GPU-only cases. ``room``: memory for answers, and inputs if possible.
+    ``draw_on``: default CPU, the same on every machine; for GPU-only cases ``device``. ``room``: memory for answers,
+    and inputs if possible.
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)
@@ -134,7 +130,7 @@ def answered(
     device: str = "cpu",
     room: Room | None = None,
 ) -> Question:
-    """``ask`` with inputs that are drawn already. Raises ChallengeInvalid."""
+    """``ask`` with drawn inputs. Raises ChallengeInvalid."""
     with phase("oracle", enqueues=True):
         reference = challenge.reference
         outputs = _results(challenge, case, reference.compute, inputs, OUTPUT, room)
@@ -149,7 +145,7 @@ def answered(
 
 
 def _absolute(parts: torch.Tensor) -> torch.Tensor:
-    """The magnitude of each complex number, for both of its parts: one that cancels has the other's error."""
+    """The magnitude, for both parts: one that cancels has the other's error."""
     import torch
 
     size = torch.view_as_complex(parts.contiguous()).abs()
@@ -176,7 +172,7 @@ def _check(
 
 
 def natives(manifest: Manifest, values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Held values as a reference receives them, in PyTorch's own precision."""
+    """In PyTorch's precision, as a reference takes them."""
     dtypes = {arg.name: arg.dtype for arg in manifest.buffers}
     return {name: native(tensor, dtypes[name]) for name, tensor in values.items()}
 
@@ -189,7 +185,7 @@ def draw_for(
     draw_on: str | None = None,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
-    """The inputs of ``case`` on ``device``, drawn as ``ask`` draws them. Raises ChallengeInvalid."""
+    """Drawn as in ``ask``. Raises ChallengeInvalid."""
     draw_on = draw_on or (device if case.on else "cpu")
     drawn = draw_inputs(challenge.manifest, case, seed, draw_on, room if draw_on == device else None)
     return {name: values.to(device) for name, values in drawn.items()}
@@ -198,7 +194,7 @@ def draw_for(
 def right_answers(
     challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
-    """The reference's results in float64, each rounded to its dtype. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     return _results(challenge, case, challenge.reference.compute, inputs, OUTPUT)
 
 
@@ -210,8 +206,7 @@ def _results(
     kind: KindOfResult,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
-    """The results of ``function`` on float64 copies of the inputs (which it may overwrite), in the dtypes of
-    ``kind``."""
+    """Computes on float64 copies of the inputs, which ``function`` may overwrite."""
     import torch
 
     manifest = challenge.manifest
@@ -236,8 +231,7 @@ def results_of(
     inputs: Mapping[str, torch.Tensor],
     sizes: Mapping[str, int],
 ) -> dict[str, torch.Tensor]:
-    """The results of ``function`` on float64 copies of the inputs, by name. Raises ChallengeInvalid, and torch's
-    OutOfMemoryError."""
+    """Computes on float64 copies of the inputs. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
     import torch
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
@@ -252,7 +246,7 @@ def results_of(
     except GraderError:
         raise  # from a reference's box, which knows whose fault it was
     except torch.OutOfMemoryError as error:
-        # Still the machine's: elsewhere there may be more. Callers know this class.
+        # Keep the class, which callers know: another machine may have more memory.
         amount = str(error).partition(". ")[0]
         raise torch.OutOfMemoryError(
             f"{where} ran out of memory: {amount}. Let it compute in parts (torch.split), or make the sizes smaller."
@@ -287,7 +281,7 @@ def results_of(
 def laid_out(
     manifest: Manifest, tensors: Mapping[str, torch.Tensor], sizes: Mapping[str, int]
 ) -> dict[str, torch.Tensor]:
-    """``tensors`` with the strides that their arguments have; what is between elements is undefined."""
+    """``tensors`` with their arguments' strides; padding is undefined."""
     import torch
 
     found = dict(tensors)
@@ -301,7 +295,7 @@ def laid_out(
 
 
 def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
-    """True if conversion to an integer result changes floats, or if they are too large for exact float64."""
+    """True if an integer result would change these floats, or exact float64 cannot hold them."""
 
     if not values.is_floating_point() or not values.numel():
         return False
@@ -310,7 +304,7 @@ def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
 
 
 def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | None = None) -> Case:
-    """A workload as a case, with the challenge's inputs, except inputs of ``overlay``. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     name = f"workload {workload.name}" + (f", {overlay.name}" if overlay else "")
     inputs = {**challenge.inputs, **(overlay.inputs if overlay else {})}
     without = tuple(workload.without)
@@ -318,8 +312,7 @@ def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | N
 
 
 def find_case(challenge: Challenge, name: str) -> Case:
-    """A case by its name, or a workload by ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid,
-    which lists the names."""
+    """Finds a case by name, a workload by ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid."""
     for workload in challenge.manifest.workloads:
         if name.startswith(f"workload {workload.name}"):
             for overlay in (None, *overlays(challenge, workload)):

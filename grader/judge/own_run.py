@@ -1,4 +1,4 @@
-"""A run of one case with its author's sizes and inputs: its results and prints, kept next to the verdict."""
+"""A run of one case with its author's sizes and inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grader.schemas.report import ThreadPrints
 if TYPE_CHECKING:
     import torch
 
-# What the emulated GPU puts before a print, or for prints that it left out, see sandbox/emulator/engine/print.c.
+# Precedes a print, or counts dropped ones, see sandbox/emulator/engine/print.c.
 _TAG = re.compile(
     rb"\x1e(?:(\d{1,10}),(\d{1,10}),(\d{1,10});(\d{1,10}),(\d{1,10}),(\d{1,10})|!(\d{1,19}))\x1f"
 )
@@ -36,7 +36,7 @@ class Unanswered(GraderError):
 
 @dataclass
 class KeptResults:
-    """Checksums of a call's inputs and results, of the last one that returned."""
+    """Checksums of the last call that returned."""
 
     inputs_sha256: str = ""
     outputs: list[OutputRecord] = field(default_factory=list)
@@ -71,7 +71,7 @@ def _record(name: str, values: torch.Tensor) -> OutputRecord:
 
 
 def _words(values: torch.Tensor) -> list[str]:
-    """The shortest text of each value that its type reads back."""
+    """The shortest texts that the type reads back."""
     import torch
 
     if values.is_floating_point() and values.dtype is not torch.float64:
@@ -112,8 +112,7 @@ def _described(challenge: Challenge, case: Case) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Printed:
-    """``text``: all of it, bounded. ``by_thread``: the kernels' part. ``left_out``: prints of kernels that are not
-    kept."""
+    """``by_thread``: the kernels' part. ``left_out``: dropped prints of kernels."""
 
     text: str = ""
     by_thread: list[ThreadPrints] = field(default_factory=list)
@@ -121,8 +120,8 @@ class Printed:
 
 
 def of_threads(printed: bytes) -> tuple[bytes, list[ThreadPrints], int]:
-    """``printed`` without the marks of blocks and threads, each thread's part of its first bytes, and how many prints
-    are not kept. A print ends at the next mark, or with its line if something else follows."""
+    """The output without marks, each thread's first bytes, and the number of dropped prints. A print ends at the
+    next mark, or with its line."""
     plain = bytearray()
     threads: dict[tuple[int, ...], bytearray] = {}
     left_out, kept, end = 0, 0, 0

@@ -1,7 +1,7 @@
-"""Where the seconds of a judgement go, in more detail than in a report: for benchmarks.
+"""A judgement's seconds by phase, for benchmarks.
 
-Phases nest, and each second belongs to the innermost, so they add up. The innermost is named with the outermost below
-the one around all, as in ``timing: draw``. Without a recorder, nothing is recorded.
+Phases nest; each second belongs to the innermost, so they add up. ``timing: draw`` also names the outermost phase below
+the one around all.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from contextvars import ContextVar
 
 
 class Recorder:
-    """Seconds by phase. ``settle`` waits for the device: otherwise work that a phase only enqueued would be charged to
-    whatever waits for it."""
+    """``settle`` waits for the device, else a later phase pays for enqueued work."""
 
     def __init__(self, settle: Callable[[], None] | None = None) -> None:
         self.seconds: dict[str, float] = {}
@@ -43,7 +42,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("phases", default=None)
 
 @contextmanager
 def recorded(recorder: Recorder | None) -> Iterator[None]:
-    """Record within this context, on this thread."""
+    """On this thread."""
     token = _recorder.set(recorder)
     try:
         yield
@@ -53,8 +52,7 @@ def recorded(recorder: Recorder | None) -> Iterator[None]:
 
 @contextmanager
 def phase(name: str, *, enqueues: bool = False) -> Iterator[None]:
-    """``enqueues``: it leaves work on the device, which a recorder waits for. Never within a round, whose stream is
-    held."""
+    """``enqueues``: a recorder waits for the device. Never within a round: its stream is held."""
     recorder = _recorder.get()
     if recorder is None:
         yield

@@ -1,7 +1,6 @@
-"""Right answers piece by piece, for cases too large to keep twice.
+"""Right answers by pieces (``[pieces]`` in ``challenge.toml``), for cases too large to keep twice.
 
-``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). Together they equal the reference's
-whole result, except for the order of float64 additions in sums.
+They equal the reference's whole result, except for the order of float64 additions.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from grader.challenge.model import Argument, Manifest, Pieces
 if TYPE_CHECKING:
     import torch
 
-# Elements of the largest array in one piece; at most a dozen float64 copies then take some 3 GiB.
+# A dozen float64 copies take some 3 GiB.
 PIECE_ELEMENTS = 1 << 25
-# Pieces have a multiple of this number of rows, so each begins aligned.
+# A multiple of this many rows begins aligned.
 _ROWS = 16
 
 Tensors = Mapping[str, "torch.Tensor"]
-# Inputs and sizes of one piece -> the results there, by name.
+# Inputs and sizes of one piece -> its results.
 Compute = Callable[[Tensors, Mapping[str, int]], Tensors]
 
 
 @dataclass(frozen=True)
 class Cut:
-    #: Where the piece's results begin along the size.
+    #: Where its results begin along the size.
     start: int
     #: The extent of its inputs.
     length: int
@@ -40,17 +39,15 @@ class Cut:
 @dataclass(frozen=True)
 class Piece:
     arg: Argument
-    #: The right values.
     want: torch.Tensor
-    #: The scale of errors.
     scale: torch.Tensor | None
-    #: They are along this dimension from ``start`` on. None: flat, and ``start`` is the first one's place.
+    #: Values are along this dimension from ``start`` on. None: flat, from the place ``start``.
     dimension: int | None
     start: int
 
 
 def rows_of_a_piece(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> int:
-    """The extent of a piece's results along the size; the last piece may have less."""
+    """The extent of a piece's results; the last may have less."""
     total = sizes[pieces.along]
     largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
     rows = max(1, PIECE_ELEMENTS // max(1, largest // max(1, total)))
@@ -58,7 +55,7 @@ def rows_of_a_piece(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]
 
 
 def cuts(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> Iterator[Cut]:
-    """The pieces in order: at least one, because sums need one."""
+    """In order. At least one: sums need it."""
     total, overlap = sizes[pieces.along], parse(pieces.overlap).integer(sizes)
     step = rows_of_a_piece(manifest, pieces, sizes)
     if total - overlap <= step:
@@ -75,7 +72,7 @@ def right_in_pieces(
     compute: Compute,
     magnitude: Compute | None = None,
 ) -> Iterator[Piece]:
-    """Every result, in float64 or integers: pieces along the size, then the sums. Raises the functions' exceptions."""
+    """Results are float64 or integers: pieces, then sums. Raises the functions' exceptions."""
     pieces = manifest.pieces
     assert pieces is not None
     outputs, scales = _Joined(manifest, pieces), _Joined(manifest, pieces)
@@ -102,8 +99,7 @@ def right_in_pieces(
 
 
 def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
-    """Inputs of ``case`` that need not be whole: cut by rows, and their recipe draws parts. Empty if an input is
-    derived from others. Raises ChallengeInvalid."""
+    """Empty if an input is derived from others. Raises ChallengeInvalid."""
     pieces = manifest.pieces
     readable = [arg for arg in manifest.given if arg.name not in case.without]
     if pieces is None or any(isinstance(filling_of(manifest, case, arg), Derived) for arg in readable):
@@ -119,7 +115,7 @@ def dimension_of(arg: Argument, pieces: Pieces) -> int | None:
 
 
 def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
-    """How many elements of a piece's result count, if its ``compare`` names an output that says so."""
+    """From the output that ``compare`` names."""
     rule = manifest.compare.get(arg.name)
     return None if rule is None or rule.first is None else int(found[rule.first].reshape(-1)[0])
 
@@ -128,12 +124,12 @@ def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
 class _Joined:
     manifest: Manifest
     pieces: Pieces
-    #: Of results that are not cut.
+    #: Results that are not cut.
     sums: dict[str, torch.Tensor] = field(default_factory=dict)
     _last: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def add(self, found: Tensors) -> dict[str, torch.Tensor]:
-        """The cut results of the next piece; each continues the one before if the challenge says so."""
+        """Running results continue the piece before."""
         joined = {}
         for arg in self.manifest.results:
             part, dimension = found[arg.name], dimension_of(arg, self.pieces)

@@ -1,5 +1,7 @@
-"""A judge in a separate process, kept warm between submissions: torch is imported once, and nothing that it loads or
-breaks affects the worker. Worker and child exchange JSON lines over a socket pair; both are ours and trusted."""
+"""A judge in a separate process, warm between submissions: what breaks there does not affect the worker.
+
+Worker and judge exchange JSON lines over a socket pair and trust each other.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +22,24 @@ from grader.sandbox.allowance import Allowance
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.processes import cpu_seconds, descendants
 
-# Processor time for importing torch and making the first boxes.
+# Processor time, mostly for importing torch.
 _READY_SECONDS = 120.0
-# The child checks at least this often for cancellation; one that has not stopped by then is killed.
+# The child checks at least this often; then it is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
-# A probe takes the device some milliseconds; one that takes this long hangs.
+# A probe takes milliseconds.
 _PROBE_SECONDS = 60.0
-# For starting a box, however slowly, and ending it.
 _BOX_SECONDS = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS + 30.0
-# Calibrating takes some seconds, mostly for compiling kernels once.
+# Mostly for compiling kernels once.
 _CALIBRATE_SECONDS = 300.0
-# A killed child that still exists waits in the kernel for a hanging device: nothing can end it.
+# Nothing can end a killed child that waits in the kernel for a hanging device.
 _KILL_SECONDS = 30.0
-# A judge silent for this long is stuck: while it waits for a box, it sends messages.
+# Waiting for a box, a judge sends messages: a longer silence means that it is stuck.
 _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
 class Cancelled(Exception):
-    """The submission was cancelled while it was judged."""
+    """The submission was cancelled during judging."""
 
 
 class JsonStream:
@@ -50,10 +51,10 @@ class JsonStream:
         self._connection.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
-        """The next message, or None after ``seconds`` without one. Raises EOFError when the other side ended."""
+        """None after ``seconds`` without a message. Raises EOFError if the other side ended."""
         end = time.monotonic() + seconds
         looked = 0
-        # Search only new data: a job may carry a compiled library of many megabytes.
+        # Search only new data: a job may hold a library of many megabytes.
         while (length := self._pending.find(b"\n", looked)) < 0:
             looked = len(self._pending)
             readable, _, _ = select.select([self._connection], [], [], max(0.0, end - time.monotonic()))
@@ -83,8 +84,7 @@ class JudgeProcess:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``device``: its board ("cpu" or a GPU's model). ``gpu``: that GPU's index, or those of several. ``folder``:
-        the data folder, which keeps what the judge learns about the device."""
+        """``device``: the board. ``gpu``: an index, or several. ``folder``: the data folder."""
         kept = str(folder) if folder is not None else ""
         numbers = ",".join(map(str, [gpu] if isinstance(gpu, int) else gpu))
         self._arguments = [box_kind, str(spare_boxes), device, numbers, kept, options.as_json()]
@@ -104,7 +104,6 @@ class JudgeProcess:
 
     @property
     def device_model(self) -> str:
-        """The model of processor or GPU; baselines are frozen per model."""
         self._lines()
         return self._ready["device_model"]
 
@@ -119,23 +118,20 @@ class JudgeProcess:
         return self._ready["architecture"]
 
     def warm_up(self) -> None:
-        """Start the child now, not with the first submission. Raises JudgeFailure, and BoxUnavailable if there is no
-        device or no box."""
+        """Start the child ahead. Raises JudgeFailure, BoxUnavailable."""
         self._lines()
 
     def probe(self) -> None:
-        """Have a fresh child use the device, so no old context or stuck child decides. Raises JudgeFailure or
-        BoxUnavailable if the device does not work."""
+        """In a fresh child: an old context must not decide. Raises JudgeFailure, BoxUnavailable."""
         self._end_child()
         self._ask("probe", _PROBE_SECONDS)
 
     def try_box(self) -> None:
-        """Have the child start a box and end it. Raises BoxUnavailable if it cannot, JudgeFailure if there is no
-        child."""
+        """Raises BoxUnavailable, or JudgeFailure without a child."""
         self._ask("box", _BOX_SECONDS)
 
     def calibrate(self) -> dict[str, float]:
-        """Measure the device's ceilings, see ``RatedDevice``. Raises JudgeFailure."""
+        """See ``RatedDevice``. Raises JudgeFailure."""
         return {
             name: float(value)
             for name, value in self._ask("calibrate", _CALIBRATE_SECONDS)["ceilings"].items()
@@ -160,7 +156,7 @@ class JudgeProcess:
     def run(
         self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
-        """Judge one submission. Raises Cancelled, or JudgeFailure if the judge itself fails or dies."""
+        """Raises Cancelled, or JudgeFailure if the judge fails."""
         lines = self._lines()
         try:
             lines.send({"job": job.model_dump(mode="json")})
@@ -228,7 +224,7 @@ class JudgeProcess:
         self._ready = ready["ready"]
 
     def _first_line(self, lines: JsonStream, pid: int) -> dict[str, Any]:
-        """The child's message that it is ready. Raises EOFError, JudgeFailure."""
+        """Raises EOFError, JudgeFailure."""
         allowance = Allowance(
             _READY_SECONDS,
             lambda: sum(map(cpu_seconds, descendants(pid))),
@@ -257,5 +253,5 @@ class JudgeProcess:
             return None
 
     def close(self) -> None:
-        """Harmless when called again."""
+        """May be called again."""
         self._end_child()

@@ -1,5 +1,5 @@
-"""Questions on an accepted kernel: chooses a public case, often with one size changed, has the emulated GPU give facts
-about a right call, and words them. It is done before the box sees hidden cases."""
+"""Questions on an accepted kernel, from an emulated GPU's facts about a public case, often with one changed size.
+Drawn before the box sees hidden cases."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from grader.schemas.quiz import MOST_QUESTIONS, DrawnQuestion, QuizChoice, QuizK
 
 log = get_logger(__name__)
 
-# Elements of all arrays of a case that is asked about: enough for several blocks, and quick to trace.
+# Elements of all arrays: several blocks, quick to trace.
 _ENOUGH, _FEWEST, _MOST = 4_000, 500, 60_000
-# A size that is changed: smaller ones leave too little to ask.
 _LEAST_SIZE = 12
 _TRIES = 3
-# Each launch is kept, and blocks run again a row at a time.
+# Each launch is kept, and blocks run again.
 _SECONDS = 20.0
-# They ask for more than arithmetic with indices.
+# These need more than arithmetic with indices.
 _DEEP = ("active", "sectors", "passes", "barrier", "race")
 _CODE_CHARS = 80
 _WARP = 32
@@ -40,7 +39,7 @@ _SECTOR = 32
 
 
 def draw(request: Request, subject: RunnerClient) -> list[DrawnQuestion]:
-    """At most ``MOST_QUESTIONS``, each of another kind; none if no call is right and certain. Raises ChannelError."""
+    """At most ``MOST_QUESTIONS`` of different kinds; none if no call is right. Raises ChannelError."""
     seed = int.from_bytes(hmac.digest(request.seed_key, b"quiz", hashlib.sha256)[:6], "big") | 1
     dice = random.Random(seed)  # noqa: S311 - its seed is secret
     best: list[DrawnQuestion] = []
@@ -55,7 +54,7 @@ def draw(request: Request, subject: RunnerClient) -> list[DrawnQuestion]:
 
 
 def _chosen(facts: Sequence[QuizFact], dice: random.Random) -> list[QuizFact]:
-    """Two that need the machine's rules, if there are as many, and others."""
+    """Up to two that need the machine's rules, and others."""
     deep = [fact for fact in facts if fact.kind in _DEEP]
     first = dice.sample(deep, min(len(deep), MOST_QUESTIONS - 1))
     others = [fact for fact in facts if fact not in first]
@@ -63,7 +62,7 @@ def _chosen(facts: Sequence[QuizFact], dice: random.Random) -> list[QuizFact]:
 
 
 def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
-    """Cases to try, each with the name of the size that is changed; the last one is unchanged."""
+    """Cases to try, with the changed size's name; the last is unchanged."""
     manifest = request.challenge.manifest
     public = [
         case for case in request.cases if not case.hidden and case.on is None and all(case.sizes.values())
@@ -79,7 +78,7 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
         for least, most in ((_ENOUGH, _MOST), (_FEWEST, _ENOUGH), (0, _MOST))
     ]
     fits = [fit for fit in fits if fit] or [public]
-    # Smaller ones after those with which a block was too much to trace.
+    # Smaller cases follow: a block of the first may be too large to trace.
     for fit in (fits * _TRIES)[: _TRIES - 1]:
         case = dice.choice(fit)
         names = [name for name, size in case.sizes.items() if size >= _LEAST_SIZE]
@@ -99,7 +98,7 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
 
 
 def _facts(request: Request, subject: RunnerClient, case: Case, seed: int) -> Sequence[QuizFact]:
-    """Of one call; empty if its results are wrong, which a changed size may cause."""
+    """Empty if results are wrong, which a changed size may cause."""
     challenge, manifest = request.challenge, request.challenge.manifest
     try:
         question = ask(challenge, case, seed)
@@ -123,8 +122,6 @@ def _facts(request: Request, subject: RunnerClient, case: Case, seed: int) -> Se
 
 
 class _Words:
-    """Words facts about one call."""
-
     def __init__(self, request: Request, case: Case, changed: str, seed: int) -> None:
         self._request, self._case, self._changed, self._seed = request, case, changed, seed
         self._programs = request.language.programs
@@ -159,8 +156,6 @@ class _Words:
         shown = code if len(code) <= _CODE_CHARS else f"{code[:_CODE_CHARS]} ..."
         return f"Line {line}: {shown}" if code else f"Line {line}"
 
-    # ---- where ----
-
     def _of_kernel(self, fact: QuizFact) -> str:
         return f" of `{fact.kernel}`" if fact.kernels > 1 else ""
 
@@ -181,8 +176,6 @@ class _Words:
             (arg.shape for arg in self._request.challenge.manifest.buffers if arg.name == fact.array), ()
         )
         return " Count through the whole array, row by row, from 0." if len(shape) > 1 else ""
-
-    # ---- each kind: the question, and what the engine saw ----
 
     def _blocks(self, fact: QuizFact) -> tuple[str, str]:
         noun = "programs" if self._programs else "blocks"
@@ -290,7 +283,7 @@ def _index(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _place(index: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
-    """As many coordinates as the grid or block has dimensions: 3, (3, 1) or (3, 1, 0)."""
+    """As many coordinates as dimensions: 3, (3, 1) or (3, 1, 0)."""
     if sizes[1] == sizes[2] == 1:
         return str(index[0])
     return f"({index[0]}, {index[1]})" if sizes[2] == 1 else str(tuple(index))

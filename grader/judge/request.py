@@ -1,4 +1,4 @@
-"""A request to the judge: one submission, its cases, and the key for its data."""
+"""One submission, its cases, and the key for its data."""
 
 from __future__ import annotations
 
@@ -27,29 +27,28 @@ class Request:
     source: str
     device: str
     seed_key: bytes
-    #: Cases that the device's boards do not run are removed.
+    #: Cases that the board does not run are removed.
     cases: Sequence[Case]
-    #: Frozen ones: workload -> name -> microseconds (None: too short to measure).
+    #: Frozen: workload -> name -> microseconds (None: too short to measure).
     baselines: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
-    #: Case name -> seed, for a replay.
+    #: For a replay.
     seeds: Mapping[str, int] = field(default_factory=dict)
     timing: bool = True
-    #: Compiled ahead, see ``Job``.
+    #: See ``Job``.
     artefact: Artefact | None = None
-    #: A run without hidden cases and timing, which overrides ``cases`` and ``timing``. The report says so.
+    #: Overrides ``cases`` and ``timing``.
     public_only: bool = False
-    #: A run of one public case with sizes and inputs of its author's choice: ``cases`` holds it alone. Its results are
-    #: kept for a comparison, and kernels' prints name their block and thread.
+    #: One public case with its author's sizes and inputs: keeps results, prints name block and thread.
     own: OwnCase | None = None
-    #: Draw questions on an accepted kernel, if the device is an emulated GPU.
+    #: On an emulated GPU only.
     quiz: bool = False
-    #: Hold it to the challenge's ``[constructs]``.
+    #: Check ``[constructs]``.
     holds_to_rules: bool = True
-    #: Show the time of hidden cases only in coarse steps, because the onlooker may not know their data.
+    #: Show coarse times of hidden cases: exact ones reveal something of their data.
     conceals: bool = False
-    #: Names of the workloads to time, of any kind of device; empty: all of this kind.
+    #: Workloads to time, of any kind of device; empty: all of this kind.
     only_workloads: Sequence[str] = ()
-    #: Workloads instead of the challenge's own, such as a final's.
+    #: Instead of the challenge's, such as a final's.
     timed: Sequence[Workload] = ()
 
     def __post_init__(self) -> None:
@@ -64,14 +63,13 @@ class Request:
             object.__setattr__(self, "timing", False)
 
     def seed_of(self, case: Case) -> int:
-        """An HMAC of the case's name under the submission's key: 48 bits, which every JSON reader keeps."""
+        """48 bits of an HMAC: every JSON reader keeps them."""
         if case.name in self.seeds:
             return self.seeds[case.name]
         return int.from_bytes(hmac.digest(self.seed_key, case.name.encode(), hashlib.sha256)[:6], "big")
 
     def with_own(self, asked: OwnCase) -> Request:
-        """The same for one public case with the sizes and inputs of ``asked``: no hidden case, no time. Raises
-        BadRequest, Conflict."""
+        """For a run of ``asked`` alone. Raises BadRequest, Conflict."""
         case, seed = case_and_seed(self.challenge, asked, self.device)
         return replace(self, own=asked, cases=[case], seeds={case.name: seed}, public_only=True)
 

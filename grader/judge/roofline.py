@@ -1,7 +1,7 @@
-"""The least time that a workload can take on a device, from the ceilings of memory and arithmetic.
+"""A workload's least time on a device, from the ceilings of memory and arithmetic.
 
-There are two rates of arithmetic: that of the multiplied type, by which a workload is ranked; and the highest one that
-gives products of that type's precision, which no honest kernel exceeds ("speed of light").
+Ranking uses the multiplied type's rate. The "speed of light" uses the highest rate for its precision, which no honest
+kernel exceeds.
 """
 
 from __future__ import annotations
@@ -16,24 +16,22 @@ from grader.device_kinds import kind_of
 from grader.judge.device import RatedDevice
 from grader.schemas.report import WorkloadCost
 
-# Bfloat16 products that give one float32 product (each factor in two parts; the smallest of four products left out):
-# tensor cores compute them many times faster.
+# Tensor cores' bfloat16 products for one float32 product: two parts a factor, the smallest left out.
 _BF16_PRODUCTS = 3
 
 
 def roofline_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
-    """The least time that memory, and arithmetic in the multiplied type, allow at measured ceilings; None without
-    ceilings."""
+    """For the multiplied type; None without ceilings."""
     return _seconds(cost_of(manifest, workload, ceilings))
 
 
 def light_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
-    """The least time of any kernel of the right precision; None without ceilings."""
+    """For any kernel of the right precision; None without ceilings."""
     return _seconds(light_cost(manifest, workload, ceilings))
 
 
 def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
-    """Bytes and operations of this workload, and the measured ceilings that bound them, if any."""
+    """Bytes, operations, and the ceilings that bound them, if any."""
     return _cost(manifest, workload, ceilings, _own_rate)
 
 
@@ -62,7 +60,7 @@ def _cost(
 
 
 def _own_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
-    """Of a type that has none, float32's."""
+    """Default: float32's rate."""
     name = multiplied.facts.rate_as or multiplied.value
     return ceilings.get(f"rate:{name}", ceilings[f"rate:{DType.FLOAT32.value}"])
 
@@ -75,7 +73,7 @@ def _light_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
 
 
 def is_ranked(manifest: Manifest, workload: Workload, device: RatedDevice) -> bool:
-    """True if its roofline time is long enough, or if the kind of device has no ceilings."""
+    """True if its roofline time is long enough, or without ceilings."""
     if not kind_of(device.name).ceilings:
         return True
     seconds = roofline_seconds(manifest, workload, device.ceilings())

@@ -1,7 +1,6 @@
-"""What a round has cost on one GPU: kept in a file as long as GPU and driver stay the same, else while the judge runs.
+"""The cost of rounds on one GPU, in a file while GPU and driver stay the same.
 
-The cost of a round is nearly the same for everyone on a GPU. An unusual cost means that something else uses the GPU,
-and costs of earlier timings of a workload tell the present one better than a single timing's control.
+It is nearly the same for everyone: an unusual cost means other use. Many timings tell it better than one control.
 """
 
 from __future__ import annotations
@@ -23,29 +22,27 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 FOLDER = "round_costs"
-# Of the file's format and of the rounds: costs of another kind of round mean nothing.
+# Costs of other rounds mean nothing.
 VERSION = 1
-# A round costs the same for all submissions on one GPU, within 1 %. A difference of this share means other use: one
-# more context switch adds 45 %.
+# Honest costs differ by 1 %; one more context switch adds 45 %.
 WITHIN = 0.05
-# How many timings' costs are kept for the GPU and for each workload; fewer than the third figure mean nothing yet.
+# Costs kept for the GPU, for each workload, and the fewest that mean something.
 KEPT, KEPT_EACH, FEWEST = 40, 40, 6
-# The cost has changed for good after this many alike unusual timings in a row, over at least this many seconds: a busy
-# GPU gives twenty within a minute.
+# Then the cost has changed for good: alike stray timings in a row, over this time. A busy GPU gives twenty in a minute.
 STRAYS, ALIKE, LASTING_S = 20, 0.01, 1800.0
-# The least recently timed are forgotten. With all costs, a file has some 60 KB.
+# The least recently timed are forgotten. A full file has some 60 KB.
 WORKLOADS = 128
 _MOST_BYTES = 1 << 18
 _LONGEST_S = 1.0
 # Standard errors by which two measurements of one thing may differ.
 _CHANCE = 3.0
-# Difference in the cost of a round from box to box, for any number of rounds (benchmarks/gpu/repeatability.py).
+# From benchmarks/gpu/repeatability.py.
 BETWEEN_BOXES_S = 0.2e-6
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The owner of costs. A new driver starts from scratch."""
+    """A new driver starts from scratch."""
 
     uuid: str
     model: str
@@ -57,15 +54,14 @@ UNKNOWN = Machine("", "", "")
 
 @dataclass(frozen=True)
 class Usual:
-    """The costs of a workload's rounds in earlier timings, in seconds."""
+    """Costs of a workload's rounds in earlier timings, in seconds."""
 
     costs: Sequence[float]
 
     def refine(self, cost: float, error: float) -> tuple[float, float]:
-        """The best estimate of a cost and its standard error, if one timing's control gives ``cost`` with ``error``.
+        """The best estimate and its error, if one control gives ``cost`` with ``error``.
 
         Mostly the mean of earlier costs within chance: a GPU is in one of several states, a microsecond or two apart.
-        With too few, the control alone counts.
         """
         seen = math.hypot(error, BETWEEN_BOXES_S)
         alike = [kept for kept in self.costs if abs(kept - cost) <= _CHANCE * seen]
@@ -77,13 +73,12 @@ class Usual:
 
 
 class RoundCosts:
-    """The costs on one GPU, in seconds. Without a folder they are lost with the process."""
+    """In seconds. Lost with the process if there is no folder."""
 
     def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
-        #: The last ones.
         self.costs: list[float] = []
         self._strays: list[float] = []
-        self._since = 0.0  # time of the first of them in a row, in seconds since the epoch
+        self._since = 0.0  # time of the first stray in a row, seconds since the epoch
         self._each: OrderedDict[str, list[float]] = OrderedDict()
         self.machine = machine
         self._written = False
@@ -92,7 +87,7 @@ class RoundCosts:
             self.keep_in(folder)
 
     def keep_in(self, folder: Path) -> None:
-        """Load this GPU's costs from the data folder, and keep new ones there."""
+        """Load costs from the data folder, and keep new ones there."""
         self.file = folder / FOLDER / f"{self.machine.uuid}.json"
         self._load(self.file)
 
@@ -112,8 +107,7 @@ class RoundCosts:
         return len(self._strays)
 
     def usual(self, workload: str) -> Usual | None:
-        """The costs of rounds of ``workload``; None while there are too few timings. ``workload`` is a text that is
-        unique across challenges and versions."""
+        """None after too few timings. ``workload``: a text unique across challenges and versions."""
         self._heed_reset()
         found = self._each.get(workload, [])
         return Usual(tuple(found)) if len(found) >= FEWEST else None
@@ -124,7 +118,7 @@ class RoundCosts:
         return known is None or known[0] <= cost <= known[1]
 
     def note(self, workload: str, cost: float) -> None:
-        """Costs outside the range count only after many in a row, alike, over a long time."""
+        """Unusual costs count only after many in a row, alike, over a long time."""
         self._heed_reset()
         if not _is_possible(cost):
             log.warning("round_cost_impossible", workload=workload, cost=cost)
@@ -148,13 +142,13 @@ class RoundCosts:
         self._save()
 
     def reset(self) -> None:
-        """Forget everything; a judge with this GPU does so too. Raises OSError."""
+        """Forget everything, also in a running judge. Raises OSError."""
         self._forget()
         if self.file is not None:
             self.file.unlink(missing_ok=True)
 
     def _heed_reset(self) -> None:
-        """Removing the file means to forget everything, also in a running judge."""
+        """Another process resets by removing the file."""
         if self._written and self.file is not None and not self.file.exists():
             self._forget()
 
@@ -176,7 +170,7 @@ class RoundCosts:
             log.warning("round_costs_ignored", file=str(file), error=f"{type(error).__name__}: {error}")
 
     def _take(self, kept: Any) -> None:
-        """Raises ValueError, TypeError or KeyError if ``_save`` did not write this for this GPU."""
+        """Raises ValueError, TypeError or KeyError unless ``_save`` wrote this for this GPU."""
         if not isinstance(kept, dict) or kept["version"] != VERSION:
             raise ValueError("it is of another version")
         if kept["machine"] != asdict(self.machine):
@@ -191,7 +185,7 @@ class RoundCosts:
             self._each[name] = _seconds(costs, KEPT_EACH)
 
     def _save(self) -> None:
-        """Atomic. A failure is logged but fails no submission."""
+        """Atomic. A failure is logged and fails no submission."""
         if self.file is None:
             return
         kept = {
@@ -215,7 +209,7 @@ class RoundCosts:
 
 
 def kept_in(folder: Path) -> list[RoundCosts]:
-    """The costs of every GPU in a data folder. Unreadable files are left out."""
+    """Skips unreadable files."""
     found = []
     for file in sorted((folder / FOLDER).glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError):

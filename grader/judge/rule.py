@@ -1,5 +1,4 @@
-"""The rule that computes a time from a submission's rounds and those of a control before and after it.
-docs/judging.md gives the argument."""
+"""Computes a time from a submission's and the control's rounds. docs/judging.md gives the argument."""
 
 from __future__ import annotations
 
@@ -17,93 +16,92 @@ from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, midmean, midmean
 
 # Time outside the gate within this many standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
-# From this multiple of its noise on, it is not noise at all, and is charged in full.
+# From this multiple of the noise on, it is charged in full.
 PLAIN = 2.0
-# Relative difference of times from box to box beyond that within a box (benchmarks/gpu/repeatability.py).
+# Relative difference between boxes, beyond that within one (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
-# If the fixed cost of a round differs by this share of a round before and after a submission, something else ran.
+# If the fixed cost differs by this share of a round before and after a submission, something else ran.
 UNSTEADY = 0.01
-# Some rounds of a control are always disturbed; if more than this share is, something else ran too.
+# If more of a control's rounds are disturbed, something else ran; some always are.
 MOST_DISTURBED = 0.2
-# An own round slower than the fastest quarter by this share, and by ``Noise.disturbed``, had company; most rounds
-# differ by a tenth of it.
+# An own round this much slower than the fastest quarter, and by ``Noise.disturbed``, had company; most differ by a
+# tenth of it.
 UNEVEN = 0.02
 
 
-# A control's round and its call's known length, seconds.
+# A control's round and the known length of its call, in seconds.
 ControlRound = tuple[Timed, float]
 
 
 @dataclass(frozen=True)
 class Own:
     rounds: Sequence[Timed]
-    #: Its calls queued behind the closed gate.
+    #: Calls queued behind the closed gate.
     gated: bool
     gpu: GpuState | None = None
-    #: What an emulated device counted.
+    #: The work on an emulated device.
     profile: CallProfile | None = None
-    #: The name of each round's case.
+    #: Each round's case.
     drawn: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One workload's time per call, in seconds."""
+    """Per call, in seconds."""
 
     time: Estimate
     rounds: int
     host: float
     #: Added for work outside the gate.
     charged: float
-    #: The cost of a round, which was subtracted.
+    #: A round's cost, which was subtracted.
     fixed: float
-    #: How much the control's halves differ in that cost.
+    #: Difference of that cost between the control's halves.
     drift: float
-    #: The share of the control's rounds that were left out.
+    #: The share of the control's rounds that do not count.
     disturbed: float
     #: Time before and after the gate beyond the control's, which makes E.
     beyond: tuple[float, float]
-    #: As much of that as means nothing, see ``_noise_told``.
+    #: The part of it that means nothing, see ``_noise_told``.
     noise: float
-    #: If False, the host's time is part of the time.
+    #: If False, the time includes the host's.
     gated: bool
     gpu: GpuState | None = None
     profile: CallProfile | None = None
     #: The share of own rounds that something seems to have slowed.
     uneven: float = 0.0
-    #: ``cost`` is not the usual one.
+    #: ``cost`` is unusual.
     company: bool = False
-    #: The cost of a round by this timing's control alone.
+    #: A round's cost by this timing's control alone.
     cost: float = 0.0
 
     @property
     def plainly_charged(self) -> bool:
-        """More than the small excess over noise that sometimes happens to everyone."""
+        """A small excess over noise sometimes happens to everyone."""
         return self.charged > self.noise
 
     @property
     def doubtful(self) -> bool:
-        """True if something other than the submission may have caused this."""
+        """Something other than the submission may have caused this."""
         drifted = self.drift > UNSTEADY * (self.time.value + self.fixed)
         uneven = max(self.disturbed, self.uneven) > MOST_DISTURBED
         return self.plainly_charged or drifted or uneven or self.company
 
     @property
     def known(self) -> bool:
-        """True if the time may be shown, ranked and divided by. A call shorter than the difference of the control's
-        halves cannot be distinguished from the cost of a round."""
+        """It may be shown, ranked and divided by. A call shorter than the drift is indistinguishable from a round's
+        cost."""
         return is_known(self.time, max(SHORTEST_S, self.drift))
 
     @property
     def short(self) -> bool:
-        """True if it is surely shorter than a round's cost, and so always unknown here. A longer unknown time had
-        company and may be known next time."""
+        """Surely shorter than a round's cost, so always unknown. Longer unknown times may be known next time."""
         return not self.known and self.time.interval[1] <= self.fixed
 
 
 def compared_with_usual(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
-    """``measured``, with ``company`` if its cost of a round is unusual for ``costs``. The cost is noted there for
-    ``workload``, unless the measurement is doubtful for another reason."""
+    """Sets ``company`` if the cost is unusual. Notes the cost, unless the measurement is doubtful for another
+    reason."""
     held = replace(measured, company=not costs.is_usual(measured.cost))
     if held.company or not held.doubtful:
         costs.note(workload, measured.cost)
@@ -117,14 +115,11 @@ def settle(
     noise: Noise,
     usual: Usual | None = None,
 ) -> Measured:
-    """The rule. ``first`` and ``second``: the control's rounds before and after the own ones.
+    """The rule. ``first`` and ``second``: the control's rounds before and after.
 
-    With G = gate time: c = midmean of (G of control - its known length). Time = midmean(G) - c, plus the charge of
-    ``_Side`` for time before and after the gate beyond the control's.
-
-    ``usual``: costs of such rounds in earlier timings, which give a better c than these rounds alone.
-
-    Before and after are compared with the control's separately: speed in one does not make up for the other.
+    With G = gate time: c = midmean(G of control - its known length). Time = midmean(G) - c, plus the charge of
+    ``_Side``. Before and after are compared separately: speed in one does not make up for the other. ``usual``: earlier
+    costs, which improve c.
     """
     gate = midmean_interval([timed.gate for timed in own.rounds])
 
@@ -133,7 +128,7 @@ def settle(
         return _Control(*(_undisturbed(half, noise.disturbed) for half in halves))
 
     costs = control(lambda pair: pair[0].gate - pair[1])
-    # Nothing is known yet except that the call took no longer than its gate.
+    # So far it is only known that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
     cost, error = midmean(usual_costs), midmean_error(usual_costs)
     fixed, error = usual.refine(cost, error) if usual is not None else (cost, error)
@@ -170,15 +165,15 @@ def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
 
 
 def _uneven(gates: Sequence[float], disturbed: float) -> float:
-    """The share of own rounds that something else seems to have slowed. They count unless the next measurement has
-    none: a submission must not choose which rounds count."""
+    """The share of rounds that something seems to have slowed. They count unless the next measurement has none: a
+    submission must not choose which rounds count."""
     quick = sorted(gates)[len(gates) // 4]
     return sum(gate > quick + max(disturbed, UNEVEN * quick) for gate in gates) / len(gates)
 
 
 @dataclass(frozen=True)
 class _Control:
-    """One figure of the control's undisturbed rounds, before and after the submission."""
+    """A figure of undisturbed rounds, before and after the submission."""
 
     first: Sequence[float]
     second: Sequence[float]
@@ -188,8 +183,7 @@ class _Control:
         return abs(midmean(self.first) - midmean(self.second))
 
     def usual(self, most: float) -> Sequence[float]:
-        """Both halves if they agree within their errors and ``most``, else the faster. Anything that keeps the GPU
-        busy can slow a control, but nothing makes it faster."""
+        """Both halves if they agree, else the faster: other work can slow a control, nothing makes it faster."""
         errors = NOISE_ERRORS * math.hypot(midmean_error(self.first), midmean_error(self.second))
         if self.drift <= min(errors, most):
             return [*self.first, *self.second]
@@ -210,16 +204,13 @@ class _Side:
 
     @property
     def charged(self) -> float:
-        """All of it if it is plainly not noise, else the excess over the noise.
-
-        So an honest call slightly above its noise costs little, and its time does not jump. Hidden work gains at most
-        the noise.
-        """
+        """All if plainly not noise, else the excess: an honest call pays little, hidden work gains at most the
+        noise."""
         return self.beyond if self.is_plain else max(0.0, self.beyond - self.noise)
 
 
 def _noise_told(sides: Sequence[_Side]) -> float:
-    """One figure for both sides: the charge exceeds it only if one of them is plainly not noise."""
+    """One figure for both sides: the charge exceeds it only if one side is plainly not noise."""
     if plain := [side.noise for side in sides if side.is_plain]:
         return min(plain)
     if slight := [side.noise for side in sides if side.charged]:
@@ -228,7 +219,7 @@ def _noise_told(sides: Sequence[_Side]) -> float:
 
 
 def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:
-    """``most``: the limit of the noise from rounds and drift."""
+    """``most``: limits noise from rounds and drift."""
     rounds = control.usual(most)
     usual = midmean(rounds)
     error = math.hypot(midmean_error(own), midmean_error(rounds))

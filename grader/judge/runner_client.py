@@ -1,4 +1,4 @@
-"""Drives the runner in a box. A submission's answers are only hints; the arena and the judge's clock count."""
+"""Drives the runner in a box. A submission's answers are hints: the arena and the judge's clock count."""
 
 from __future__ import annotations
 
@@ -50,31 +50,30 @@ from grader.schemas.own_case import StepChoice
 if TYPE_CHECKING:
     import torch
 
-# A runner that needs this much processor time to map a few descriptors has stopped working.
+# Processor time; mapping a few descriptors takes far less.
 _BIND_SECONDS = 10.0
-# The same to look up who wrote the elements of a map: 65,536 take 0.3 s.
+# Looking up 65,536 elements takes 0.3 s.
 _WRITERS_SECONDS = 10.0
-# A runner not queued by then waits behind the closed gate for an allocation, a synchronous copy or a compilation. The
-# gate opens for it, and the call counts as ungated.
+# A later runner waits behind the closed gate for an allocation, a synchronous copy or a compilation. The gate opens,
+# and the call counts as ungated.
 _GATED_SECONDS = 2.0
-# The same for a box that was late once: it most likely always will be, and every case would wait.
+# For a box that was late once: every case would wait.
 _IMPATIENT_SECONDS = 0.1
-# How long output may lag behind the answer after it, and how often it is polled.
+# Output may lag this much behind the answer.
 _MARK_SECONDS = 2.0
 _MARK_POLL_SECONDS = 0.0005
-# How long after its limit a call may still report a fault on the GPU.
+# A GPU may report a fault this long after a call's limit.
 _FAULT_SECONDS = 3.0
-# How often a late timed call checks that its answer is still wanted.
 _LATE_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Timed:
-    #: The parts of its window, see ``grader.judge.gate``.
+    #: See ``grader.judge.gate``.
     before: float
     gate: float
     after: float
-    #: From the request to queued: host time of the call, hidden behind the gate.
+    #: The call's host time until queued, hidden behind the gate.
     host: float
     #: All waiting for the runner outside the window.
     between: float = 0.0
@@ -87,48 +86,41 @@ class Answer:
     failure: Failure | None
     #: Kernels launched with zero programs.
     empty_launches: list[str]
-    #: A control's own measure of its call.
+    #: A control's measure of its call.
     control_s: float | None = None
-    #: The runner's notes, if it was asked for them.
+    #: Of a surveyed call.
     seen: Seen | None = None
-    #: The time of the counted work by the emulated GPU's model.
+    #: By the emulated GPU's model.
     modelled_s: float | None = None
     #: The counted work.
     profile: CallProfile | None = None
-    #: Memory that the call left allocated on the emulated GPU.
     unfreed: Unfreed | None = None
-    #: Work that the emulated GPU left out because nobody waited for it.
     forgotten: Forgotten | None = None
-    #: The emulated GPU's remarks for the report.
     remarks: tuple[str, ...] = ()
     #: It waited for the device behind the closed gate, where a wait returns at once.
     waits_left_out: bool = False
-    #: The part of a call on large arrays that an emulated GPU ran.
     sampled: Sampled | None = None
-    #: Instructions of warps that an emulated GPU ran.
+    #: Warp instructions on an emulated GPU.
     instructions: int = 0
-    #: Of a recorded call: its failing block, for a page.
     step: Stepped | None = None
-    #: Of a call that is asked about.
     quiz: Sequence[QuizFact] = ()
-    #: Of a watched call on an emulated GPU.
     constructs: Constructs | None = None
 
     @property
     def may_have_waited(self) -> bool:
-        """True if a left-out wait may explain the fault, and the process can be called again with the gate open."""
+        """True if a left-out wait may explain the fault, and the process still works."""
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
 @dataclass
 class CompilingTime:
-    """Seconds that a submission has left for compiling, as its runners claim it, in all its boxes together."""
+    """Seconds that a submission may still claim for compiling, in all its boxes together."""
 
     left: float = limits.KERNELS_OF_SUBMISSION_SECONDS
 
 
 class Ungated(Exception):
-    """The call did not queue behind a closed gate, so it was not timed: time it ungated."""
+    """The call did not queue behind a closed gate: time it ungated."""
 
 
 class RunnerClient:
@@ -144,7 +136,7 @@ class RunnerClient:
         self._compiling = compiling or CompilingTime()
         self.memory_bytes = memory_bytes
         self.environment: dict[str, str] = {}
-        # Seconds of its start, by step.
+        # Seconds by step.
         self.start_seconds: dict[str, float] = {}
         self._device = device
         self._stream = device.stream
@@ -155,16 +147,15 @@ class RunnerClient:
         self._marks_come = True
         self._last_read = 0  # the round of the last printed()
         self._seen_waiting = False
-        # A call was requested and has not returned.
+        # A call has not returned.
         self._calling = False
-        # It did not answer a question, so it must be closed.
+        # The box failed to answer and must be closed.
         self.lost = False
-        # A call was right only with the gate open from the start: from then on, all calls are made so.
+        # A call was right only with the gate open from the start, as all later calls are made.
         self.needs_open_gate = False
 
     def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
-        """Serve another submission, as our own boxes do, with its ``interrupt``. The box may live ``seconds`` from
-        now."""
+        """Serve another submission for ``seconds``: our boxes only."""
         self._channel.interrupt = interrupt
         clocked: Clocked = self.box  # type: ignore[assignment]
         clocked.live_for(seconds)
@@ -174,7 +165,6 @@ class RunnerClient:
 
     @property
     def on_processor(self) -> bool:
-        """See ``Device``."""
         return self._device.on_processor
 
     @property
@@ -192,7 +182,7 @@ class RunnerClient:
         self.environment, self.start_seconds = hello.environment, hello.seconds
 
     def _processor(self, seconds: float) -> Allowance:
-        """For work on the host's processor. A GPU that waits serves nobody, so there the clock is stricter."""
+        """A waiting GPU serves nobody, so its clock is stricter."""
         patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
         return Allowance(seconds, self.box.cpu_seconds, patience=patience)
 
@@ -202,8 +192,7 @@ class RunnerClient:
         return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
-        """Load a submission, reference or control. Returns the failure, or None. The artefact travels as a sealed
-        ``memfd``: anyone could manipulate a path."""
+        """The artefact is a sealed ``memfd``: anyone could manipulate a path."""
         if artefact is None:
             self._channel.send({"op": "load", **message})
         else:
@@ -215,13 +204,13 @@ class RunnerClient:
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         with phase("bind"):
             if self._stream is not None:
-                self._stream.settle()  # the memory's old contents are gone before the runner has it
+                self._stream.settle()  # old contents must be gone before the runner has the memory
             self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
-        """Have the runner release the arena: GPU memory is free only when no process maps it. A box whose call has
-        not returned does not listen, so it is ended."""
+        """GPU memory is free only when no process maps it. A box that has not returned does not listen, so it is
+        ended."""
         if self._calling and not self._channel.gone():
             with suppress(BoxUnavailable):
                 self.box.kill()
@@ -232,11 +221,11 @@ class RunnerClient:
     def warm_up(
         self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False, **of_emulated: Any
     ) -> Answer:
-        """One call with the gate open from the start: it may compile and allocate, and its time does not count.
+        """One untimed call with an open gate.
 
-        Until everything is queued, libraries load and Triton compiles, within a separate budget; longer compilations
-        have another, see ``_expect_queued``. Then ``seconds`` begin. ``survey``: see ``grader.judge.survey``;
-        ``of_emulated``: see ``call``.
+        Libraries load and Triton compiles within a separate budget, longer compilations in another, see
+        ``_expect_queued``; then ``seconds`` begin. ``survey``: see ``grader.judge.survey``; ``of_emulated``: see
+        ``call``.
         """
         arena.reveal(inputs)
         self._gate.next_round()
@@ -246,10 +235,8 @@ class RunnerClient:
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
     def call(self, arena: Arena, inputs: Inputs, seconds: float, **of_emulated: Any) -> Answer:
-        """One call behind the gate, awaited on the connection. Raises a ChannelError if it does not return.
-
-        ``of_emulated``: what an emulated GPU does in it: ``count`` the work; run a ``sample`` of the blocks (seed and
-        targets of ``CountedSample``); leave it ``unchecked``, which is faster; ``watch`` what its kernels do."""
+        """One call behind the gate. Raises a ChannelError if it does not return. ``of_emulated``, for an emulated
+        GPU: ``count`` work, run a ``sample`` of blocks (``CountedSample``), ``unchecked``, ``watch`` kernels."""
         if self.needs_open_gate:
             return self.open_call(arena, inputs, seconds, **of_emulated)
         self._ask(of_emulated=of_emulated)
@@ -275,14 +262,13 @@ class RunnerClient:
         step: StepChoice | None = None,
         wanted: dict[str, Any] | None = None,
     ) -> Answer:
-        """A call of which an emulated GPU records the block that goes wrong, one of choice, or the one that would write
-        the element ``wanted`` (a ``Would`` with the array and the element), with the gate open from the start. It tests
-        nothing."""
+        """Record a block on an emulated GPU: the failing one, that of ``step``, or one that would write the element
+        ``wanted`` (a ``Would`` with array and element). Tests nothing."""
         chosen = step.model_dump() if step is not None else None
         return self._open_with(arena, inputs, seconds, {"record": wanted or chosen or True})
 
     def quiz_call(self, arena: Arena, inputs: Inputs, seconds: float, seed: int) -> Answer:
-        """A call about which an emulated GPU gives facts, drawn from ``seed``, as ``Answer.quiz``."""
+        """``Answer.quiz`` has facts drawn from ``seed``."""
         return self._open_with(arena, inputs, seconds, {"quiz": seed})
 
     def _open_with(self, arena: Arena, inputs: Inputs, seconds: float, more: Mapping[str, Any]) -> Answer:
@@ -294,7 +280,7 @@ class RunnerClient:
         return self._returned(opened, allowance)
 
     def open_call(self, arena: Arena, inputs: Inputs, seconds: float, **of_emulated: Any) -> Answer:
-        """The same with the gate open from the start: then waits are real."""
+        """With the gate open from the start, waits are real."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
@@ -303,9 +289,8 @@ class RunnerClient:
         return self._returned(opened, allowance)
 
     def writers(self, array: str, first: int, found: ErrorMap, given: Sequence[str] = ()) -> Writers | None:
-        """Who wrote the element ``first`` (flat) and the cells of a map of ``array`` in the last call, and which
-        elements of the arrays ``given`` it read, if this is an emulated GPU that says so. A box that fails to answer is
-        ended: it is then ``lost``."""
+        """Writers of the element ``first`` (flat) and a map's cells in the last call, and what it read of ``given``,
+        on an emulated GPU. A box that does not answer is then ``lost``."""
         if not self._device.modelled:
             return None
         asked = {"width": found.width, "tile": found.tile, "rows": found.rows, "columns": found.columns}
@@ -329,12 +314,11 @@ class RunnerClient:
     ) -> tuple[Timed, Answer]:
         """One round: reveal, open, wait for done, then both checks within the window.
 
-        If not ``gated``, the gate is open before the request, so host time counts. Raises Ungated if a gated call does
-        not queue, a ChannelError if the box fails.
+        Not ``gated``: the gate is open before the request, so host time counts. Raises Ungated, or a ChannelError.
         """
-        # Here, because it may be slow; asked again only if the call is late.
+        # Made here, because it may be slow.
         allowance = self._allow(seconds, exact=True)
-        # First of all: the longer a runner's stream is blocked at the gate, the more slowly it polls.
+        # First: the longer a runner's stream is blocked, the more slowly it polls.
         with phase("settle"):
             if self._stream is not None:
                 self._stream.before_round()
@@ -382,18 +366,17 @@ class RunnerClient:
         return Timed(window.before, window.gate, window.after, host, between), answer
 
     def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
-        """Spin while ``allowance`` lasts, unread before ``deadline``: nothing else should run during a timed call."""
+        """Reads ``allowance`` only after ``deadline``: nothing else should run during a timed call."""
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
                 return False
-            # The round is late anyway: checking if the answer is still wanted disturbs nothing.
+            # The round is late anyway: asking disturbs nothing.
             self._channel.ask()
             deadline = time.perf_counter() + min(left, _LATE_LOOK_SECONDS)
         return True
 
     def _release(self) -> None:
-        """Let nothing of the judge wait for this box, because the device's next work would wait too. If that fails, end
-        the box."""
+        """Stop waiting for this box: the device's next work would wait too. If that fails, end the box."""
         if self._gate.give_up():
             return
         if self._channel.gone():
@@ -402,7 +385,7 @@ class RunnerClient:
         self._gate.give_up()
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
-        """Request the next round's call. Returns the seconds until it waits at the gate."""
+        """Returns the seconds until the call waits at the gate."""
         start = time.perf_counter()
         self._ask(marked=False)
         try:
@@ -420,7 +403,7 @@ class RunnerClient:
         self._send_call(marked=marked, more=of_emulated)
 
     def _send_call(self, *, marked: bool = True, more: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Timed calls have no mark: nobody reads their output, and a mark would wake the reader during the check."""
+        """A mark would wake the output's reader during a timed check."""
         mark = self._mark() if marked else ""
         self._calling = True
         asked = {name: value for name, value in more.items() if value}
@@ -430,8 +413,8 @@ class RunnerClient:
         return f"<{self._token}:{self._gate.round}>"
 
     def _expect_queued(self, allowance: Allowance, *, compiles: bool = False) -> None:
-        """``compiles``: while the runner claims to compile, ``allowance`` does not count, up to
-        ``limits.KERNELS_OF_CALL_SECONDS`` and the submission's remaining time for it. Raises StillCompiling."""
+        """``compiles``: claimed compiling does not count, up to ``limits.KERNELS_OF_CALL_SECONDS`` and the
+        submission's rest. Raises StillCompiling."""
         grants = compiles and not self.on_processor
         of_call = limits.KERNELS_OF_CALL_SECONDS if grants else 0.0
         deadline, since, kernel = allowance, 0.0, ""
@@ -514,10 +497,10 @@ class RunnerClient:
         return message if message.error is not None and message.error.sticky else None
 
     def printed(self) -> bytes:
-        """The box's output since the last ``printed``.
+        """Output since the last ``printed``.
 
-        Output and answers use different channels, so the runner prints a mark after each call. Output after the reader
-        gave up is dropped: it must not count as the next call's.
+        The runner prints a mark after each call, because answers take another channel. Late output is dropped: it must
+        not count as the next call's.
         """
         data = bytearray(self.box.output())
         number, mark = self._gate.round, self._mark().encode()
@@ -528,7 +511,7 @@ class RunnerClient:
             time.sleep(_MARK_POLL_SECONDS)
             data += self.box.output()
         marks = list(re.finditer(rb"<%s:(\d{1,9})>" % self._token.encode(), data))
-        # A mark that was only late, on a host that stood still: the next ones are worth waiting for.
+        # Late marks on a stopped host are worth waiting for.
         self._marks_come = self._marks_come or bool(marks)
         late = [mark.end() for mark in marks if int(mark[1]) <= self._last_read < number]
         self._last_read = number
@@ -536,18 +519,18 @@ class RunnerClient:
         return re.sub(marks[0].re, b"", bytes(data[start:])) if marks else bytes(data)
 
     def end(self) -> BoxEnd | None:
-        """How the box ended, after its connection is gone; None while it seems to live."""
+        """None while the box seems to live."""
         return self.box.end(limits.BOX_END_SECONDS)
 
     def finish(self, seconds: float) -> bytes:
-        """Let the runner end by itself, wait for it at most ``seconds``, and return what its box printed."""
+        """Let the runner end by itself, and return its output."""
         with suppress(OSError):
             self.box.connection.shutdown(socket.SHUT_RDWR)
         self.box.end(seconds)
         return self.box.output()
 
     def close(self) -> BoxEnd:
-        """End the box in any state. Harmless when called again."""
+        """May be called again."""
         end = self.box.kill()
         if not self._closed:
             self._closed = True

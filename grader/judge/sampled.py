@@ -1,8 +1,7 @@
-"""GPU-only cases on the emulated GPU: a sample of blocks, on large arrays whose pages are filled when touched.
+"""GPU-only cases on the emulated GPU: a sample of blocks, on arrays whose pages are filled when touched.
 
-The GPU runs the blocks that most likely work on chosen elements (``sandbox/emulator/sample.py``); an index outside its
-array is a fault there. Written elements are compared here with the reference at these places. If the blocks left chosen
-elements unwritten, the kernel leaves some out.
+Blocks that most likely work on chosen elements run (``sandbox/emulator/sample.py``); what they wrote is compared.
+Unwritten chosen elements mean that the kernel leaves some out.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ from grader.schemas.report import CaseVerdict, Mismatch
 if TYPE_CHECKING:
     import torch
 
-# If blocks take the elements in order, at least this share of the chosen elements below 2^31 is written.
+# Blocks that take elements in order write at least this share of the chosen ones below 2^31.
 _IN_ORDER = 0.75
-# Blocks that write less than this share of their elements leave some out. Idle blocks at the grid's edges are allowed
-# for: threads that each take the same whole number of elements leave up to half of all blocks idle.
+# If less is written, elements are left out. If threads take equal numbers of elements, up to half of all blocks are
+# idle.
 _FAIR_SHARE = 0.5
 
 
@@ -70,7 +69,7 @@ def not_covered(why: str) -> CaseFault:
 def examine(
     challenge: Challenge, case: Case, arena: LargeArena, answer: Answer, memory_bytes: int
 ) -> tuple[CaseFault | None, Mismatch | None]:
-    """The fault of a call of which a sample ran, as far as the sample shows it."""
+    """The fault that the sample shows, if any."""
     sampled, failure = answer.sampled or Sampled(), answer.failure
     if failure is not None and failure.kind == "checker":
         fault = of_exception(failure, "solve ran", memory_bytes)
@@ -100,14 +99,13 @@ def examine(
 
 
 def values_are_compared(challenge: Challenge) -> bool:
-    """True if what sampled blocks wrote is held against the reference: each piece of a result is contiguous, and no
-    checker needs whole pieces."""
+    """True if pieces are contiguous and no checker needs whole ones."""
     return challenge.manifest.has_checked_results and challenge.checker is None
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
-    """A sampled call that did not return. A real GPU has more time and memory, and its host can use the arrays, so
-    it might have. Raises BoxKilled."""
+    """A real GPU might have succeeded: it has more time and memory, and shares arrays with the host. Raises
+    BoxKilled."""
     found = of_broken_channel(client, error, "solve ran", seconds)
     end = client.box.end()
     if end is not None and end.signal == signal.SIGBUS:
@@ -142,7 +140,7 @@ def _changed_input(arena: LargeArena) -> Mismatch | None:
 
 
 def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tensor]:
-    """Flat places of a result that were written (of an in-out: that changed), and their values."""
+    """Flat places written (of an in-out: changed), and their values."""
     import torch
 
     places, values = arena.touched(arg.name)
@@ -170,10 +168,10 @@ def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
 
 
 class _Asked:
-    """Joins the wanted places along the size of ``[pieces]`` to one piece, and asks the reference for it."""
+    """Joins wanted places along ``[pieces]`` to one piece for the reference."""
 
     def __init__(self, challenge: Challenge, case: Case, arena: LargeArena, wanted: torch.Tensor) -> None:
-        """``wanted``: distinct, in ascending order."""
+        """``wanted``: distinct, ascending."""
         import torch
 
         manifest = challenge.manifest
@@ -208,7 +206,7 @@ class _Asked:
     def at(
         self, name: str, shape: tuple[int, ...], along: int, places: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """The right values, and the scale of errors, at flat places of a result that belong to wanted ones."""
+        """Right values and scales of errors at flat places."""
         import torch
 
         stride = math.prod(shape[along + 1 :])
@@ -228,7 +226,7 @@ def _wrong(
     arena: LargeArena,
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
 ) -> Mismatch | None:
-    """The first wrong result among written places. Of many places, only some are checked."""
+    """Of many places, only some are checked."""
     import torch
 
     manifest = challenge.manifest
@@ -277,7 +275,7 @@ def _left_out(
     sampled: Sampled,
 ) -> CaseFault | None:
     for arg in manifest.results:
-        # In an in-out, a write of the same value does not show: touched places count.
+        # Writing an in-out's old value does not show: touched places count.
         places = written[arg.name][0] if arg.kind is Kind.OUTPUT else arena.touched(arg.name)[0]
         finding = _left_out_of(manifest, arena, arg, places, sampled)
         if finding is not None:
@@ -304,7 +302,7 @@ def _left_out_of(
     *,
     verb: str = "written",
 ) -> CaseFault | None:
-    """Finds elements of an array that are left out. ``places``: those that were ``verb``, in ascending order."""
+    """``places``: elements that were ``verb``, ascending."""
     import torch
 
     buffer = arena.buffers[arg.name]
@@ -316,7 +314,7 @@ def _left_out_of(
     if in_order and beyond < buffer.count:
         detail = f"Element {beyond:,} of {arg.name} and those after it were never {verb}."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail, _IN_64_BITS)
-    # With several launches, it is unknown which one does the work: the largest factor is the safe choice.
+    # Any launch may do the work: the largest factor is safe.
     factor = max((launch.blocks / launch.ran for launch in sampled.launches if launch.ran), default=0.0)
     share = places.numel() * factor / buffer.count
     most = max(
@@ -334,10 +332,10 @@ def _left_out_of(
 
 
 def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[list[int], int]:
-    """Elements for which blocks ran, and the first whose work needs an index of more than 32 bits."""
+    """Also the first element that needs an index of more than 32 bits."""
     if isinstance(buffer, LargeBuffer):
         return buffer.targets, BEYOND
-    # A small result of large inputs: the elements that correspond to the inputs' targets.
+    # A small result: elements that correspond to the inputs' targets.
     assert manifest.pieces is not None
     large = max(
         (buffer for buffer in arena.buffers.values() if isinstance(buffer, LargeBuffer)),

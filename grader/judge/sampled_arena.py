@@ -24,15 +24,15 @@ from grader.judge.oracle import scalar_values
 if TYPE_CHECKING:
     import torch
 
-# Indices that 32 bits cannot hold begin here.
+# Indices from here on need more than 32 bits.
 BEYOND = 1 << 31
-# Number of chosen elements: drawn among all, and among those beyond 32 bits.
+# Chosen elements: among all, and among those beyond 32 bits.
 _DRAWN, _DRAWN_BEYOND = 10, 6
 
 
 class LargeBuffer(Buffer):
-    """See ``Buffer``. One piece of memory holds the array, the pattern that fills its pages, and a byte for each filled
-    page. There are no guard zones: the emulated GPU refuses accesses outside."""
+    """The array, its pages' pattern, and a byte for each filled page. No guard zones: the emulated GPU refuses
+    accesses outside."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], targets: list[int], seed: int) -> None:
         import torch
@@ -43,7 +43,7 @@ class LargeBuffer(Buffer):
         nbytes = self._nbytes
         self._pages = -(-nbytes // PAGE)
         self._pattern_at = self._pages * PAGE
-        # The length of an input's pattern is at most this, see ``draw_pattern``.
+        # At most, see ``draw_pattern``.
         self._drawn_at = self._pattern_at + (argument.dtype.itemsize << 20)
         mapped = self._drawn_at + -(-self._pages // PAGE) * PAGE
         self.layout = BufferLayout(nbytes, mapped, 0)
@@ -102,7 +102,7 @@ class LargeBuffer(Buffer):
 
 
 class LargeArena(Arena):
-    """See ``Arena``. ``inputs`` has the values of ordinary inputs, ``patterns`` those of large ones."""
+    """``inputs``: ordinary ones; ``patterns``: large ones."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int) -> None:
         manifest = challenge.manifest
@@ -146,7 +146,7 @@ class LargeArena(Arena):
 
 def _targets(count: int, seed: int) -> list[int]:
     dice = random.Random(f"{seed} {count}")  # noqa: S311 - its seed is secret
-    # 2^29 and 2^30: where offsets in bytes of 4-byte elements no longer fit 31 and 32 bits.
+    # 2^29 and 2^30: byte offsets of 4-byte elements no longer fit 31 and 32 bits.
     found = [count - 1, BEYOND, BEYOND - 1, BEYOND + 1, 0, count // 2, 1 << 30, 1 << 29]
     found += [dice.randrange(count) for _ in range(_DRAWN)]
     if count > BEYOND:

@@ -1,5 +1,5 @@
-"""The scale of errors of each result: the reference's ``magnitude``, or the step that ``[tolerance.NAME]`` takes from
-an argument."""
+"""Each result's scale of errors: the reference's ``magnitude``, or the step that ``[tolerance.NAME]`` takes from an
+argument."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def scales_of(challenge: Challenge) -> Callable[..., Any] | None:
-    """A function of inputs, scalars and sizes that returns a scale for each result; NaN: its own values are the scale.
-    None if that is so for all."""
+    """A function of inputs, scalars and sizes that returns a scale per result, NaN if its values are the scale. None
+    if all are."""
     manifest = challenge.manifest
     values = dict.fromkeys((*manifest.sizes, *(arg.name for arg in manifest.scalars)), 1)
     steps = {
@@ -61,8 +61,8 @@ def _named(challenge: Challenge, returned: Any) -> dict[str, torch.Tensor]:
 def _spread(
     challenge: Challenge, arg: Argument, own: ResultTolerance, step: torch.Tensor, shape: tuple[int, ...]
 ) -> torch.Tensor:
-    """The step of each element (float64): dimensions of ``step`` are the first ones of the result's ``shape``. Steps
-    that are not finite allow nothing."""
+    """Each element's step (float64). Dimensions of ``step`` are the first of ``shape``. Infinite or NaN steps allow
+    nothing."""
     import torch
 
     step = step.double().abs()

@@ -65,7 +65,6 @@ from grader.schemas.submission import ProgressView, State
 
 log = get_logger(__name__)
 
-# Shown with an accepted run, which is less than an accepted submission.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
 ONE_CASE_ONLY = "Only the case that you chose ran, so this counts for nothing."
 _SILENCED = "Output printed while the work was counted is not shown; output of cases is."
@@ -75,9 +74,8 @@ _TOO_FAST = (
 )
 _KEPT_MEMORY = "It kept so much GPU memory between calls that there was none left for the next call's inputs."
 _KEEP_LESS = "Free a call's allocations before it returns, or keep them and reuse them in the next call."
-# The driver frees the memory of a killed process within moments.
+# The driver frees a killed process's memory within moments.
 _FREED_SECONDS = 3.0
-# A cancellation is noticed within this many seconds.
 _INTERRUPTED_EVERY = 0.05
 
 
@@ -93,9 +91,8 @@ class Session:
     on_progress: Callable[[JudgingProgress], None]
     #: Raises when the answer is no longer wanted.
     interrupt: Callable[[], None]
-    #: Waits until nothing of the judge's own can disturb the next timing.
+    #: Waits until the judge itself cannot disturb the next timing.
     quiet: Callable[[], None] = lambda: None
-    #: If the judge keeps one from submission to submission.
     kept_control: KeptControl | None = None
     spent: dict[str, float] = field(default_factory=dict)
     own_seconds: list[float] = field(default_factory=list)
@@ -105,11 +102,10 @@ class Session:
     kills: int = 0
     #: The workload whose result the host computes in part.
     on_host: str = ""
-    #: Memory that a public case left allocated.
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
     quiz: list[DrawnQuestion] = field(default_factory=list)
-    #: Rules for the compiled code: those that it broke, and a sentence on those that could not be checked.
+    #: Broken rules for compiled code, and a sentence on those that could not be checked.
     broken_rules: list[BrokenRule] = field(default_factory=list)
     unchecked: str = ""
     _watched: Watched = field(default_factory=Watched)
@@ -143,7 +139,7 @@ class Session:
         self._hidden = [case for case in self.request.cases if case.hidden]
 
     def _leave_out_what_does_not_fit(self) -> None:
-        """The report names the public large cases for which this GPU lacks memory, and counts the hidden ones."""
+        """The report names left-out public cases, and counts hidden ones."""
         challenge, plan = self.request.challenge, self.device.memory_plan
         if plan is None:
             return
@@ -177,14 +173,13 @@ class Session:
             self.close()
 
     def close(self) -> None:
-        """End every box. Harmless when called again. Raises BoxUnavailable if one cannot be ended now."""
+        """Raises BoxUnavailable if a box cannot be ended now."""
         if self._checker is not None:
             self._checker.close()
         self._launcher.close()
 
     def judge(self) -> Outcome:
-        """Raises JudgeFailure or BoxUnavailable if we fail, LanguageNotServed if the device cannot run the language.
-        The submission's failures are in the report. Other boxes live until ``close``."""
+        """Raises JudgeFailure or BoxUnavailable if we fail, LanguageNotServed."""
         tune()
         began = time.perf_counter()
         self._deadline = began + limits.JUDGING_CLOCK_SECONDS
@@ -218,7 +213,7 @@ class Session:
         return own_run(request.challenge, request.own, case, request.seed_of(case), self._kept)
 
     def _under_tool(self) -> CardToolRun | None:
-        """The run's case once more, under the tool that its author chose; None if its source did not load."""
+        """None if the source did not load."""
         own = self.request.own
         if (
             own is None
@@ -232,8 +227,8 @@ class Session:
             return run_under(own.tool, self.request, self._launcher, self.device)
 
     def _judge_with_room(self) -> Outcome:
-        """If the judge itself runs out of device memory, ending the submission's boxes shows who had taken it. Raises
-        JudgeFailure if it was not the submission."""
+        """If the judge runs out of device memory, end the submission's boxes to see if they had taken it. Raises
+        JudgeFailure if not."""
         try:
             return self._judge_through_kills()
         except Exception as error:
@@ -251,15 +246,15 @@ class Session:
                     "Does another program use the GPU? `nvidia-smi` names it.",
                 )
             time.sleep(_INTERRUPTED_EVERY)
-        # The amount stays secret: the submission chooses it, and could so tell about hidden cases.
+        # The amount stays secret: a submission could choose it to leak hidden cases.
         log.info("memory_kept", lacked=lacked)
         cases = [case for case in self._reports if not case.hidden]
         kept = self._report(Verdict.MEMORY_LIMIT, cases=cases, detail=_KEPT_MEMORY, hint=_KEEP_LESS)
         return Outcome(report=kept)
 
     def _judge_through_kills(self) -> Outcome:
-        """A box that was killed from outside is judged again, and the report says so. A submission cannot cause that
-        (see ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
+        """Judge again if a box was killed from outside. A submission cannot cause that (see
+        ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
         while True:
             try:
                 return self._judge()
@@ -329,7 +324,6 @@ class Session:
         return request.challenge.manifest.constructs.any and request.holds_to_rules and request.own is None
 
     def _breaks_rules(self, suite: Suite, living: RunnerClient | None) -> bool:
-        """Look at what the kernels did in the public cases, here or on an emulated GPU."""
         self._tell(State.TESTING, len(self._public), "Checking the rules for compiled code")
         with self._clock("rules"):
             if suite.watched is None:
@@ -345,7 +339,7 @@ class Session:
         return bool(self.broken_rules)
 
     def _compile(self) -> CompileResult:
-        """The library of a compiled source: compiled ahead, or now in a separate box."""
+        """Compiled ahead, or now in a separate box."""
         language = self.request.language
         plain = request_of(self.request.challenge, language, self.request.source, self.device.architecture)
         request = with_names(plain, self.request.own)
@@ -359,7 +353,7 @@ class Session:
             return compile_source(self.boxes, wanted, self.interrupt)
 
     def _kernels_ahead(self, artefact: Artefact) -> bytes | None:
-        """Kernels compiled ahead for this device; missing ones are compiled when they are called."""
+        """Missing kernels are compiled when they are called."""
         request = self.request
         if not request.language.kernels_ahead or self.device.on != ON_GPU:
             return None
@@ -388,10 +382,10 @@ class Session:
             start=self._launcher.submission,
             on_case=self._tell_case,
             device=self.device,
-            # Autotuning launches every variant: only the calls after it are watched.
+            # Autotuning launches every variant: watch only later calls.
             warm_up=self.device.warm_up_cases
             or (self._rules_apply and self.device.modelled and self.request.language.torch),
-            # They read sources for one GPU, and a recorded block has one.
+            # Both work with one GPU only.
             mistakes=(
                 Mistakes(self.request.challenge, self.request.language, self.request.source)
                 if self.request.challenge.manifest.gpus == 1
@@ -404,7 +398,7 @@ class Session:
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:
-        """Returns a living box that may go on, if there is one."""
+        """Returns a living box that may go on, if any."""
         with self._clock("cases"):
             last = suite.run(client, self._public)
         self._launcher.needs_open_gate = suite.needs_open_gate
@@ -413,8 +407,7 @@ class Session:
         return last
 
     def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:
-        """Run the hidden cases, beginning with ``client``, and end their box. An onlooker sees begin and end, but no
-        single case; with ``Request.conceals`` no precise time."""
+        """An onlooker sees begin and end, but no single case; with ``Request.conceals`` no precise time."""
         if not self._hidden:
             return
         self._tell(state, self._total - 1, "Testing hidden cases")
@@ -427,7 +420,7 @@ class Session:
 
     @contextmanager
     def _in_steps(self) -> Iterator[None]:
-        """Round the time spent within up to HIDDEN_STEP_SECONDS, twice that, four times, ..., however it ends."""
+        """Wait until a coarse step of time is over, however the block ends."""
         began = time.perf_counter()
         try:
             yield
@@ -500,8 +493,8 @@ class Session:
         return self._accepted(suite, log, timed, control)
 
     def _draw_quiz(self, suite: Suite, subject: RunnerClient) -> RunnerClient | None:
-        """Draw questions, before the box sees a hidden case. Returns the box if it is still usable: without questions,
-        the submission loses nothing."""
+        """Call before the box sees a hidden case. Returns the box if still usable: failing here costs the submission
+        nothing."""
         one = self.request.challenge.manifest.gpus == 1
         if not (self.request.quiz and self.device.modelled and suite.passed and one):
             return subject
@@ -618,7 +611,7 @@ class Session:
 
 
 def step_seconds(seconds: float) -> float:
-    """``seconds`` of hidden cases, rounded up to a coarse step."""
+    """Rounded up, for hidden cases."""
     step = limits.HIDDEN_STEP_SECONDS
     while step < seconds:
         step *= 2

@@ -1,7 +1,6 @@
-"""Finds out if a submission takes its sizes in another order than the signature's, as kernels from other platforms do.
+"""Finds submissions that take sizes in another order than the signature, as kernels from other platforms do.
 
-There is a hint only on evidence: failing cases pass when ``solve`` gets the sizes in another order, or cases pass
-exactly if certain sizes are equal.
+Evidence: cases pass in another order, or exactly if certain sizes are equal.
 """
 
 from __future__ import annotations
@@ -22,10 +21,9 @@ from grader.judge.runner_client import RunnerClient
 from grader.languages import Language
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# The least number of failing cases, and the share among those whose sizes differ: some pass by luck, such as all zeros.
+# Some wrong orders pass by luck, e.g. if all is zero.
 _FEWEST = 3
 _SHARE = 0.8
-# Failing cases that must pass in another order to confirm it.
 _TRIED_CASES = 2
 _FAILED = (CaseVerdict.WRONG_ANSWER, CaseVerdict.RUNTIME_ERROR)
 
@@ -35,8 +33,7 @@ Passes = Callable[[Sequence[str], Order], bool]
 
 
 def size_order_hint(suite: Suite, language: Language) -> str:
-    """The hint for a submission whose public cases ``suite`` has judged; empty without evidence. Trials run in separate
-    boxes, which never see a hidden case."""
+    """Empty without evidence. Trials run in separate boxes, which never see a hidden case."""
     trial = _Trial(suite, time.perf_counter() + limits.CASE_SECONDS)
     try:
         return explain(suite.challenge.manifest, language, suite.reports, trial.passes)
@@ -48,8 +45,7 @@ def size_order_hint(suite: Suite, language: Language) -> str:
 
 @dataclass
 class _Trial:
-    """Judges failing cases again with other orders, until ``deadline`` (``time.perf_counter``) and in at most
-    ``limits.FRESH_BOXES`` boxes."""
+    """``deadline``: by ``time.perf_counter``."""
 
     suite: Suite
     deadline: float
@@ -87,7 +83,7 @@ class _Trial:
 
 
 def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport], passes: Passes) -> str:
-    """The hint, or "" without evidence. ``passes`` says if cases (by name) pass with an order."""
+    """Empty without evidence. ``passes`` says if cases (by name) pass with an order."""
     names = manifest.sizes
     signature = f"The signature is: {declaration(manifest, language)}. {COMING}"
     if (tried := _worth_trying(manifest, cases)) and (order := _right_order(names, tried, passes)):
@@ -106,7 +102,7 @@ def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport],
 
 
 def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseReport]:
-    """The smallest cases whose sizes all differ, if nearly all of these fail, and several cases in all."""
+    """The smallest cases whose sizes differ from each other, if nearly all of these fail."""
     differ = [case for case in cases if _tells_orders_apart(manifest, case)]
     failing = [case for case in differ if case.verdict in _FAILED]
     left = [case for case in differ if case.verdict is CaseVerdict.NOT_RUN]
@@ -130,11 +126,11 @@ def _tells_orders_apart(manifest: Manifest, case: CaseReport) -> bool:
 
 
 def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Passes) -> Order | None:
-    """The order with which the cases pass. Orders that exchange only two sizes are tried first."""
+    """First those that exchange only two sizes."""
     orders = [dict(zip(names, order, strict=True)) for order in permutations(names)]
     orders.sort(key=lambda order: sum(name != value for name, value in order.items()))
     cases = [case.name for case in tried]
-    # The first is the signature's own.
+    # The first is the signature's.
     return next((order for order in orders[1 : 1 + limits.SIZE_ORDERS] if passes(cases, order)), None)
 
 

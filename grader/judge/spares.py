@@ -1,8 +1,7 @@
-"""The spare boxes of one judge: how many, and when they may start.
+"""One judge's spare boxes: how many, and when they may start.
 
-A starting box imports for seconds on one of the host's cores, then makes a GPU context and loads kernels, which would
-show in any timing. So during a timing none starts, one that imports waits before it uses the GPU, and one that uses the
-GPU is paused. Under steady load, boxes use the GPU while a submission's cases are tested.
+A starting box uses a host core for seconds, then the GPU, and would disturb any timing. So during one none starts, and
+starting ones wait or are paused.
 """
 
 from __future__ import annotations
@@ -18,35 +17,34 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker, BoxPurpose
 from grader.sandbox.pool import SpareBoxes
 
-# As many submissions of a language as came in this time are expected in the next.
+# As many submissions as came in this time are expected in the next.
 _ARRIVALS_SECONDS = 60.0
-# Boxes that load at once: enough if each imports for seconds, may use the GPU for less than half of a submission's two
-# seconds, and the next comes immediately.
+# Enough if each imports for seconds and uses the GPU for half of a submission's two seconds.
 _BESIDE = 8
-# The next submission comes within this time, or there is none for now.
+# If no submission comes within this time, none is expected.
 _NEXT_SECONDS = 0.5
-# The same if a spare is left: no hurry, and a submission that comes during a start would wait.
+# Longer if a spare is left: a submission during a start would wait.
 _NEXT_WITH_SPARE_SECONDS = 2.0
 
 
 class Spares:
-    """``least``: spare boxes of each language, even without submissions; 0: none at all."""
+    """``least``: spares of each language, even without submissions; 0: none."""
 
     def __init__(self, device: BoxDevice, maker: BoxMaker, least: int) -> None:
         self._device = device
         self._least = least
-        # Each takes a core, and the cases of a submission wait while many load at once.
+        # Each takes a core, and a submission's cases wait.
         room = 1 if device.on_processor else max(1, (os.cpu_count() or 1) // 2)
         beside = min(room, _BESIDE)
         self._most = max(least, min(room, limits.SPARE_BOXES))
-        # A control costs one more start; keeping one ahead hides it.
+        # A control kept ahead hides its start.
         control = device.box_spec(BoxPurpose.CONTROL, device.languages()[-1], limits.BOX_MEMORY_BYTES)
         pool = self._control = SpareBoxes(maker, control, min(least, 1))
         self._pools: dict[Language, SpareBoxes] = {}
         for language in device.languages():
             spec = submission_spec(device, language, limits.BOX_MEMORY_BYTES)
             pool = self._pools[language] = SpareBoxes(pool, spec, least, beside)
-        # Each pool asks the one before it for boxes that it does not have.
+        # Each pool asks the one before for boxes that it lacks.
         self.boxes = pool
         self._came: dict[Language, deque[float]] = defaultdict(lambda: deque(maxlen=self._most))
 
@@ -57,7 +55,7 @@ class Spares:
     def expect(self, language: Language) -> None:
         self._came[language].append(time.monotonic())
         if self._device.on_processor:
-            # A starting box takes processors from the timing, and the job needs these boxes anyway.
+            # Starts disturb the timing, and this job needs the spares.
             self.quiet()
             return
         pool = self._pools.get(language)
@@ -66,7 +64,7 @@ class Spares:
             pool.refill()
 
     def quiet(self) -> None:
-        """Something will be timed: start no box until ``release``, or until a missing one is asked for."""
+        """Start no box until ``release``, or until a missing one is asked for."""
         for pool in self._all:
             if self._device.on_processor:
                 pool.wait()
@@ -78,7 +76,7 @@ class Spares:
             pool.release()
 
     def patience(self) -> float:
-        """After this many seconds without a submission, there is time to start boxes."""
+        """Seconds without a submission after which boxes may start."""
         if self._device.on_processor:
             return 0.0
         return (
@@ -86,7 +84,7 @@ class Spares:
         )
 
     def refill(self) -> None:
-        """Nothing is judged: start the boxes that will be needed, and end the others."""
+        """Nothing is judged: start needed boxes, end others."""
         for language, pool in self._pools.items():
             pool.count = self._wanted(language)
         for pool in self._all:
@@ -94,12 +92,12 @@ class Spares:
             pool.refill()
 
     def _wanted(self, language: Language) -> int:
-        """The number of boxes for this language. Submissions on the host's processor leave no core for many."""
+        """The host's processor has no core for many."""
         if not self._least or self._device.on_processor:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
         came = sum(arrival > since for arrival in self._came[language])
-        # A box that imports torch is not ready in time for a submission right after the first.
+        # The next submission would come too early for a box that imports torch.
         ahead = 1 if came and language.torch else 0
         return max(self._least, min(self._most, came + ahead))
 

@@ -1,7 +1,6 @@
-"""One extra call of a finished submission, outside all timing: the runner reports which operations torch itself ran.
+"""An extra untimed call of a finished submission shows which operations torch itself ran.
 
-It can raise a flag for staff that names a few operations. No verdict and no time depends on it, because the
-submission's own process reports it.
+It is a flag for staff: the submission reports it, so no verdict and no time depends on it.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ class Survey:
 def survey(
     client: RunnerClient, request: Request, workloads: Sequence[Workload], device: ArrayDevice
 ) -> Survey:
-    """Call once at the sizes of each of ``workloads``, until an operation is seen. Everything is already compiled and
-    tuned. If the box fails here, it has been judged, so that has no effect."""
+    """Call until an operation is seen. A failing box has no effect: it has been judged."""
     kernels: dict[str, KernelUsage] = {}
     with suppress(ChannelError):
         for workload in workloads:
@@ -49,7 +47,7 @@ def survey(
 def library_operations(
     client: RunnerClient, request: Request, cases: Sequence[Case], device: ArrayDevice
 ) -> Sequence[str]:
-    """Torch's own operations in one more call of each of ``cases``, until some are seen."""
+    """Torch's operations: calls until some are seen."""
     with suppress(ChannelError):
         for case in cases:
             if operations := _survey_case(client, request, case, device).library_ops:

@@ -1,4 +1,4 @@
-"""Times a submission against a control, measures doubtful workloads again, and times missing baselines."""
+"""Times a submission against a control, doubtful workloads again, and missing baselines."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from grader.logs import get_logger
 
 log = get_logger(__name__)
 
-# Workload -> name of the baseline -> microseconds (None: too short to measure here).
+# Workload -> baseline -> microseconds (None: too short to measure).
 Baselines = dict[str, dict[str, float | None]]
 # Takes the number of finished workloads and a label.
 Tell = Callable[[int, str], None]
-# Characters of an error that a report shows.
+# Characters.
 _MOST_WHY = 300
 Clock = Callable[[str], AbstractContextManager[None]]
 
@@ -55,8 +55,7 @@ class Reading:
 
 
 class HostComputed(Exception):
-    """On a device with modelled times, ``workload`` is right only if its work is not counted: the host computes part of
-    its result, which the model cannot count."""
+    """``workload`` is right only if not counted: the host computes part of its result."""
 
     def __init__(self, workload: Workload) -> None:
         super().__init__(f"the host takes part in workload {workload.name}")
@@ -72,8 +71,8 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """Submission and control never live together while either is timed (see ``Stopwatch``): control, submission,
-    control. The control's box, ours, idles meanwhile."""
+    """The order is control, submission, control. They are never alive together while timed (see ``Stopwatch``),
+    except that our control's box idles."""
 
     request: Request
     device: TimedDevice
@@ -81,27 +80,27 @@ class Timekeeper:
     tell: Tell
     #: Adds to the seconds spent under a name.
     clock: Clock
-    #: Waits until nothing of the judge's own can disturb the next timing.
+    #: Waits until the judge itself cannot disturb the next timing.
     quiet: Callable[[], None] = lambda: None
-    #: Every reading of the submission, including those that were measured again.
+    #: Including those that were measured again.
     taken: list[Reading] = field(default_factory=list)
-    #: With modelled times only: calls of workloads printed something, which no report shows.
+    #: Modelled times: workloads printed something that no report shows.
     silenced: bool = False
-    #: With modelled times only: what the kernels did in each workload, if the challenge has rules for that.
+    #: Modelled times: what kernels did in each workload.
     watched: dict[str, Constructs] = field(default_factory=dict)
-    #: With modelled times only: workloads with less counted work than they need.
+    #: Modelled times: workloads with less counted work than they need.
     too_fast: list[str] = field(default_factory=list)
-    #: Workload -> name of a baseline -> why this grading has no time of it.
+    #: Workload -> baseline -> why it has no time.
     untimed: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def control(self) -> RunnerClient | None:
-        """The control's box, if one is needed. Raises BoxUnavailable, JudgeFailure."""
+        """None if not needed. Raises BoxUnavailable, JudgeFailure."""
         with self.clock("control"):
             return self.launcher.control()
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        """Half of the control's rounds for every workload that fits this device, before the submission lives. Rounds
-        from right after another submission serve as well."""
+        """Half of the control's rounds, before the submission lives. Rounds right after another submission are as
+        good."""
         workloads, kept = self.fitting(), self.launcher.kept_control
         if kept is not None and (known := kept.rounds(self.request.challenge, workloads)):
             return [Half(workload, rounds) for workload, rounds in zip(workloads, known, strict=True)]
@@ -116,7 +115,7 @@ class Timekeeper:
         ]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
-        """The submission's rounds of each workload. Raises TimedWrong."""
+        """Raises TimedWrong."""
         found = []
         for number, half in enumerate(halves):
             counts = counted(number + 1, len(halves), "workload")
@@ -146,14 +145,14 @@ class Timekeeper:
         return found
 
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:
-        """Workloads to measure again: those plainly charged for work outside the gate, or with a disturbed control.
+        """Workloads to measure again: plainly charged for work outside the gate, or with a disturbed control.
 
-        A busy machine looks like hidden work, but only once; hidden work does so twice. Only the second measurement
-        counts, so a submission gains no more than by resubmitting.
+        A busy machine rarely looks like hidden work twice. Only the second time counts, so a submission gains no more
+        than by resubmitting.
         """
         if not self.device.confirms:
             return []
-        # The control's first half: leftovers of the submission may slow the other one.
+        # Leftovers of the submission may slow the control's second half.
         return [half for reading, half in zip(timed, halves, strict=True) if reading.measured.doubtful]
 
     def confirmed(
@@ -163,7 +162,7 @@ class Timekeeper:
         control: RunnerClient | None,
         subject: RunnerClient,
     ) -> list[Reading]:
-        """Measure ``doubted`` workloads again in a new box of the submission. Raises TimedWrong."""
+        """Measure again in a new box. Raises TimedWrong."""
         log.info("timed_again", workloads=[half.workload.name for half in doubted])
         own = self.own(subject, doubted, ", again")
         subject.close()
@@ -171,11 +170,10 @@ class Timekeeper:
         return [again.get(reading.workload.name, reading) for reading in timed]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
-        """Time the reference for every baseline that is not frozen, once the submission's box is gone.
+        """Time baselines that are not frozen, after the submission's box ended.
 
-        A doubtful or unknown time is measured up to twice more: an idle GPU changes its clocks. "Too short to measure"
-        is frozen too. Times unknown for another reason, or disturbed, wait for the next grading: a frozen time stays
-        forever. One that failed is left out for a while.
+        Doubtful or unknown times are measured up to three times: an idle GPU changes its clocks. A frozen time stays
+        forever, so only sure ones, or "too short to measure", are frozen.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
@@ -196,7 +194,7 @@ class Timekeeper:
                                 break
                         self._keep(found, workload, mode, measured)
             except BaselineFailed as error:
-                # torch does not compute in every type, nor compile everything; a submission loses its speedup alone.
+                # torch cannot compute everything; the submission only loses its speedup.
                 log.warning("baseline_left_out", baseline=mode, why=str(error))
                 self._leave_out(found, missing, mode, str(error))
                 FAILED.note(key_of(self.request.challenge, mode, self.device), str(error))
@@ -213,7 +211,6 @@ class Timekeeper:
             self.untimed.setdefault(workload.name, {})[name] = "its times differ too much"
 
     def _leave_out(self, found: Baselines, missing: Sequence[Workload], name: str, why: str) -> None:
-        """For the workloads that have no time of it yet."""
         for workload in missing:
             if name not in found.get(workload.name, {}):
                 self.untimed.setdefault(workload.name, {})[name] = why[:_MOST_WHY]
@@ -233,7 +230,7 @@ class Timekeeper:
     def _time_named(
         self, found: Baselines, workloads: Sequence[Workload], control: RunnerClient | None
     ) -> None:
-        """Time the challenge's baselines by name that are not frozen. One that fails is left out."""
+        """Leaves out those that fail."""
         challenge, on = self.request.challenge, self.device.on
         for baseline in named_baselines.applicable(challenge, on):
             missing = [
@@ -276,7 +273,7 @@ class Timekeeper:
         *,
         checked: bool = False,
     ) -> Measured:
-        # Of a challenge for several GPUs: PyTorch on one that has all the data. A submission uses all of them.
+        # On several GPUs, the baseline is PyTorch on one with all the data.
         challenge = self.request.challenge
         if challenge.manifest.gpus > 1 and not checked:
             challenge = replace(challenge, manifest=challenge.manifest.on_one_gpu())

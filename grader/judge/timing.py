@@ -1,4 +1,4 @@
-"""Makes a workload's rounds, one call each. grader/judge/rule.py computes a time from them."""
+"""Makes a workload's rounds, one call each, for grader/judge/rule.py."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ from grader.scoring import KNOWN_WITHIN, Z95, midmean, midmean_error, midmean_in
 
 log = get_logger(__name__)
 
-# Known length of the control's call: long compared with the cost of a round, short compared with a workload.
+# Longer than a round's cost, shorter than a workload.
 CONTROL_US = 1000.0
-# Share of the rounds that count that hold rare outliers, and the least number for each recipe.
+# Share of counted rounds with outliers, and the least number per recipe.
 RARE_SHARE = 0.6
 _RARE_LEAST = 3
-# With more recipes than this, or calls too short to be ranked, more rounds are made.
+# More recipes, or calls too short to be ranked, need more rounds.
 _FEW_RECIPES = 2
-# Factor of warm-up rounds for calls too short to be ranked: the control's halves must differ by less than such a call.
+# For calls too short to be ranked: the control's halves must differ by less.
 _SHORT_WARM_UPS = 3
-# Share of the rounds that count that also check inputs for writes.
+# Share of counted rounds that check inputs for writes.
 _INPUTS_SHARE = 0.5
-# Rounds of a control or a baseline, however slow: an interval needs them.
+# An interval needs these, even of a slow control or baseline.
 _FEWEST_ROUNDS = 3
 
-# Halves of a series that differ by more standard errors come from different states of the device.
+# A larger difference comes from different states of the device.
 _DRIFT_ERRORS = 3.0
 
 
 def drifted(gates: Sequence[float], share: float) -> bool:
-    """True if the second half differs from the first beyond chance and by more than ``share``.
+    """True if the halves differ beyond chance and by more than ``share``.
 
-    A GPU takes 0.4 % longer for matrix products once warm. Then the earlier half is dropped and more rounds are made,
-    else the time depends on the number of rounds. Provoking it gains nothing.
+    A warm GPU takes 0.4 % longer for matrix products. The earlier half is then dropped, else the time depends on the
+    number of rounds. Provoking it gains nothing.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -63,7 +63,7 @@ def drifted(gates: Sequence[float], share: float) -> bool:
 
 
 class WrongInTiming(Exception):
-    """The output of a round of ``case`` differs: the submission is wrong, although its cases passed."""
+    """The submission is wrong, although its cases passed."""
 
     def __init__(self, case: Case, seed: int, mismatch: Mismatch | None, answer: Answer) -> None:
         why = mismatch.model_dump_json(exclude_none=True) if mismatch else answer.failure
@@ -75,8 +75,7 @@ class WrongInTiming(Exception):
 
 
 class TooSlow(Exception):
-    """A submission's ``fewest`` rounds took more than ``limit`` seconds, in or between its calls; ``made`` were
-    done."""
+    """``fewest`` rounds took more than ``limit`` seconds, in or between calls."""
 
     def __init__(self, *, in_calls: bool, limit: float, fewest: int, made: int) -> None:
         super().__init__(f"{made} of {fewest} rounds within {limit:g} s")
@@ -87,17 +86,14 @@ class TooSlow(Exception):
 
 
 def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int:
-    """The least number of rounds for this many recipes of outliers.
-
-    Half as many again for more than two recipes, else hardly any round holds ordinary inputs, and for calls too short
-    to be ``ranked``, whose rounds are cheap and say less.
-    """
+    """More if few rounds would hold ordinary inputs, or if calls are too short to be ``ranked``: their rounds say
+    less."""
     more = recipes > _FEW_RECIPES or not ranked
     return plan.rounds + (plan.rounds // 2 if more else 0)
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
-    """How many of the ``fewest`` rounds hold outliers of each recipe. Random choice alone might leave a recipe out."""
+    """Rounds with outliers of each recipe: chance might leave one out."""
     if not recipes:
         return []
     together = min(fewest, max(int(fewest * RARE_SHARE), _RARE_LEAST * recipes))
@@ -116,10 +112,9 @@ class Asked:
 
 
 class Stopwatch:
-    """Makes the rounds of one workload. ``part`` names them, so no part draws another's inputs.
+    """One workload's rounds. ``part`` seeds them: no part draws another's inputs.
 
-    Submission and control never live together while either is timed: an idling process could slow the control and be
-    credited for it. So each half has its own stopwatch.
+    Each half of the control has a stopwatch: an idling submission could slow the control and be credited for it.
     """
 
     def __init__(
@@ -149,10 +144,9 @@ class Stopwatch:
             self._watch = device.watch(self.arena)
 
     def control(self, client: RunnerClient) -> list[ControlRound]:
-        """Half of the control's rounds, each with its call's known seconds. Raises a ChannelError.
+        """Half of the rounds, with each call's known seconds. Raises a ChannelError.
 
-        With staging, all ask the same, because drawing takes longer than a round; inputs are staged again each time for
-        equal caches.
+        With staging, all ask the same, because drawing takes longer than a round.
         """
         if self.device.staging is not None:
             self._kept = self._draw(self.case)
@@ -163,9 +157,9 @@ class Stopwatch:
             return self._rounds(client, rounds, rounds, record, checked=False, gated=True)
 
     def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
-        """The rounds of a submission, or (not ``checked``) a baseline. Raises WrongInTiming, TooSlow, or a ChannelError
-        if the box fails."""
-        # Before the rounds that count, the question is always the same: drawing takes longer than a round.
+        """The rounds of a submission, or (not ``checked``) a baseline. Raises WrongInTiming, TooSlow, or a
+        ChannelError."""
+        # Warm-up rounds share a question: drawing takes longer than a round.
         self._kept = self._draw(self.case)
         with self._bound(client):
             gated = self._warm_up(client, checked=checked)
@@ -188,8 +182,7 @@ class Stopwatch:
     def _bound(self, client: RunnerClient) -> Iterator[None]:
         try:
             client.bind(self.arena)
-            # Once before the rounds: a reveal or check that loads or allocates for the first time would wait forever
-            # behind the gate's holds.
+            # A first load or allocation would wait forever behind the gate's holds.
             question = self._ask(self.case).question
             with phase("aim", enqueues=True):
                 self._watch.aim(question)
@@ -203,8 +196,7 @@ class Stopwatch:
             client.unbind()
 
     def _warm_up(self, subject: RunnerClient, *, checked: bool = True) -> bool:
-        """Returns True if its call queues behind the gate. Raises BaselineFailed if it is a baseline's (not
-        ``checked``) and fails: rounds would take no time."""
+        """True if the call queues. Raises BaselineFailed if a baseline (not ``checked``) fails."""
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
         inputs = self._ask(self.case).question.inputs
         with phase("first call"):
@@ -233,8 +225,8 @@ class Stopwatch:
         checked: bool,
         gated: bool,
     ) -> list[ControlRound]:
-        """``fewest`` rounds, and up to ``most`` while they differ too much and time is left; unranked: only the
-        fewest. A submission (``checked``) never makes fewer, else it could gamble."""
+        """``fewest`` rounds, and up to ``most`` while they differ and time is left. A submission never makes fewer,
+        else it could gamble."""
         end = time.perf_counter() + self.plan.seconds
         kept: list[ControlRound] = []
         questions = self._questions(fewest, kept) if checked else repeat((self.case, True))
@@ -247,8 +239,8 @@ class Stopwatch:
             if not counts:
                 self._special_round(client, case, gated=gated)
                 continue
-            # Comparing inputs takes as long as a call that is bound by memory. A kernel that writes into them does so
-            # in each call, or gains nothing.
+            # Comparing inputs takes as long as a memory-bound call. A kernel that writes into them does so in each
+            # call, or gains nothing.
             inputs = self._dice.random() < _INPUTS_SHARE
             timed = self._round(client, case, checked=checked, gated=gated, inputs=inputs)
             if record is None or record.round_counts():
@@ -267,7 +259,6 @@ class Stopwatch:
         return kept
 
     def _is_settling(self, rounds: Sequence[ControlRound], record: DeviceRecord | None) -> bool:
-        """Asked only if these rounds would be enough."""
         if not self.plan.settles or not self._known_well(rounds):
             return False
         if record is not None and record.warmed(len(rounds)):
@@ -282,7 +273,7 @@ class Stopwatch:
                 raise TooSlow(in_calls=which, limit=limit, fewest=fewest, made=made)
 
     def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
-        """Also by the published interval, which is wider if there are few rounds."""
+        """The published interval is wider if there are few rounds."""
         gates = [timed.gate for timed, _ in rounds]
         steady = Z95 * midmean_error(gates) <= self.plan.enough * midmean(gates)
         return steady and midmean_interval(gates).within(KNOWN_WITHIN / 2)
@@ -294,12 +285,10 @@ class Stopwatch:
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
     def _questions(self, fewest: int, kept: Sequence[ControlRound]) -> Iterator[tuple[Case, bool]]:
-        """An endless series of questions, with True if that round counts; a submission cannot see which. ``kept``: the
-        rounds made.
+        """Endless questions, with True if the round counts; a submission cannot see which.
 
-        Every series of the fewest rounds has all recipes of outliers and special values between them. If only the first
-        had, a submission could provoke more rounds (uneven calls, heat) and skip work in them. For unranked rounds the
-        first is enough.
+        Every series has all recipes of outliers and special values: else a submission could provoke more rounds (uneven
+        calls, heat) and skip work in them. For unranked rounds the first is enough.
         """
         while True:
             asked = not kept or midmean([timed.gate for timed, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
@@ -338,8 +327,7 @@ class Stopwatch:
                 outside = self._watch.forbidden_write(question, inputs=inputs)
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or outside
             if mismatch is not None or answer.failure is not None:
-                # Even if a wait was left out: the cases would have shown that, and a kernel that is wrong now and then
-                # could have every noticed call forgiven.
+                # Even if a wait was left out: that must not excuse a kernel that is sometimes wrong.
                 raise WrongInTiming(asked.case, asked.seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
@@ -352,13 +340,13 @@ class Stopwatch:
             return replace(asked, question=staging.stage(asked.question))
 
     def _draw(self, case: Case, staging: Staging | None = None) -> Asked:
-        """``staging``: where answers are computed. A question that is kept must be somewhere else."""
+        """``staging``: for answers. A kept question must be elsewhere."""
         on, seed = self.device.torch_device, self._fresh_seed()
         room = staging.room if staging is not None else None
         return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on, room=room))
 
     def _fresh_seed(self) -> int:
-        """A seed that no round had before, unpredictable without the key."""
+        """Unpredictable without the key; no round had it before."""
         self._drawn += 1
         text = f"{self.case.name}:{self._part}:round {self._drawn}".encode()
         return int.from_bytes(hmac.digest(self._key, text, hashlib.sha256)[:6], "big")

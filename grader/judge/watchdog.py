@@ -1,8 +1,7 @@
-"""Lifts the hold on the judge's own stream if the judge itself cannot.
+"""Lifts the hold on the judge's stream if the judge itself cannot.
 
-A round is enqueued behind a hold on that stream, which the judge lifts when everything is enqueued. With some drivers,
-a launch that must load a kernel may wait for the stream. It would wait forever, because the waiting thread is the one
-that lifts the hold. So everything runs once before the rounds; if a launch waits nevertheless, only the round is lost.
+A launch that must load a kernel may wait for the held stream, and with it the thread that would lift the hold.
+Everything runs once before the rounds, so this should not happen; if it does, only the round is lost.
 """
 
 from __future__ import annotations
@@ -18,14 +17,13 @@ _LOOK_SECONDS = 0.5
 
 
 class Watchdog:
-    """A thread calls ``lift`` if a block ``within`` has not ended after ``seconds``. The thread starts with the first
-    block and ends with ``close``."""
+    """Calls ``lift`` in a thread if a block ``within`` takes more than ``seconds``."""
 
     def __init__(self, lift: Callable[[], None], seconds: float) -> None:
         self._lift, self._seconds = lift, seconds
         self._due: float | None = None
         self._lifted = False
-        # A block that ends at that moment is either lifted or not; the next one must never be.
+        # The next block must never be lifted for one that ends at that moment.
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None

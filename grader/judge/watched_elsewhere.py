@@ -1,4 +1,4 @@
-"""Runs a submission to another board on an emulated GPU, too, for ``grader.judge.constructs``."""
+"""Runs a submission for another board also on an emulated GPU, for ``grader.judge.constructs``."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ log = get_logger(__name__)
 def watched_elsewhere(
     request: Request, boxes: BoxMaker, interrupt: Callable[[], None] = lambda: None
 ) -> Watched:
-    """Runs the public cases of a request for another board on an emulated GPU. Raises BoxUnavailable if a box cannot
-    be started."""
+    """Raises BoxUnavailable if no box starts."""
     language = request.language
     device = make_device(EMULATED) if is_built() else None
     if device is None or language not in device.languages():

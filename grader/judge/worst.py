@@ -1,4 +1,4 @@
-"""Finds the worst elements of a wrong result on the tensors' device; only those few are copied."""
+"""Finds the worst elements of a wrong result on the tensors' device, and copies only those."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 class Suspects:
     got: torch.Tensor
     want: torch.Tensor
-    #: True for each wrong element.
     wrong: torch.Tensor
-    #: True for each element that was never written.
     poisoned: torch.Tensor | None = None
-    #: The scale of the allowance, see ``allowed_error``.
+    #: See ``allowed_error``.
     magnitude: torch.Tensor | None = None
 
     def errors(self) -> torch.Tensor:
@@ -38,7 +36,7 @@ class Suspects:
 
 
 def _scale(want: torch.Tensor, magnitude: torch.Tensor | None) -> torch.Tensor:
-    """``|want|``, or ``magnitude`` if it is given and finite (float64)."""
+    """``|want|``, or ``magnitude`` if finite (float64)."""
     import torch
 
     own = want.double().abs()
@@ -46,7 +44,7 @@ def _scale(want: torch.Tensor, magnitude: torch.Tensor | None) -> torch.Tensor:
 
 
 def _ulps(scale: torch.Tensor, allowance: Allowance) -> torch.Tensor:
-    """A unit in the last place of each number ``scale`` (float64) in the result's dtype."""
+    """Units in the last place in the result's dtype (float64)."""
     import torch
 
     _, exponent = torch.frexp(scale.clamp(min=2.0**allowance.least_exponent))
@@ -56,8 +54,7 @@ def _ulps(scale: torch.Tensor, allowance: Allowance) -> torch.Tensor:
 def allowed_error(
     want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """The largest error that passes, for each element of ``want`` (float64). The scale is ``|want|`` unless
-    ``magnitude`` is given and finite."""
+    """The largest error that passes, per element (float64), for the scale ``|want|``, or ``magnitude`` if finite."""
     import torch
 
     if not want.is_floating_point():
@@ -70,7 +67,7 @@ def allowed_error(
 def unit_sizes(
     want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor | None:
-    """The size of the unit in which errors are counted, for each element of ``want`` (float64); None without one."""
+    """The unit of errors, per element (float64); None without one."""
     import torch
 
     if allowance.unit is Unit.NONE:
@@ -85,9 +82,8 @@ def unit_sizes(
 def wrong_elements(
     got: torch.Tensor, want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """True for each wrong element (bool, flat). Integers may differ by ``steps``. A float passes if its error is at
-    most ``allowed_error``; NaN passes if and only if NaN is right; infinities need the same sign. ``magnitude`` is
-    ``|want|`` unless given."""
+    """True for each wrong element (bool, flat). Integers may differ by ``steps``, floats by ``allowed_error``. NaN
+    passes if and only if NaN is right; infinities need the same sign."""
     import torch
 
     if not want.is_floating_point():
@@ -99,10 +95,10 @@ def wrong_elements(
 
 
 def _steps_apart(got: torch.Tensor, want: torch.Tensor, steps: int) -> torch.Tensor:
-    """True for each pair of integers that is more than ``steps`` apart, also beyond the range of float64."""
+    """Exact beyond the range of float64."""
     import torch
 
-    if want.dtype is torch.uint64:  # which torch does not compare: in the same order, from the least int64 on
+    if want.dtype is torch.uint64:  # torch does not compare it: map to int64 in the same order
         least = torch.iinfo(torch.int64).min
         got, want = got.view(torch.int64) ^ least, want.view(torch.int64) ^ least
     got, want = got.long(), want.long()
@@ -113,9 +109,8 @@ def _steps_apart(got: torch.Tensor, want: torch.Tensor, steps: int) -> torch.Ten
 def worst_elements(
     suspects: Suspects, shape: tuple[int, ...], allowance: Allowance | None = None, first_place: int = 0
 ) -> list[WorstElement]:
-    """At most ``limits.WORST_ELEMENTS``, worst first: elements without a finite error, then by error, then by place.
-    Without an allowance, only the exact value is allowed. ``first_place``: the flat place of the first
-    suspect in the result of that ``shape``."""
+    """Worst first: without a finite error, then by error, then by place. Without an allowance, values must be exact.
+    ``first_place``: the first suspect's flat place."""
     found = [(place, index_of(first_place + place, shape)) for place in _places(suspects)]
     return [_element(suspects, place, index, allowance) for place, index in found]
 
@@ -129,7 +124,7 @@ def _places(suspects: Suspects) -> Sequence[int]:
     infinite = torch.full((), math.inf, dtype=torch.float64, device=suspects.wrong.device)
     score = torch.where(suspects.comparable(), suspects.errors(), infinite)
     score = torch.where(suspects.wrong, score, -1.0)
-    # topk may pick any of several equals: take those above the last, then the first ones equal to it.
+    # topk may pick any of several equals.
     last = torch.topk(score, most).values[-1]
     above = torch.nonzero(score > last).reshape(-1)
     level = torch.nonzero(score == last).reshape(-1)[: most - above.numel()]
@@ -184,7 +179,6 @@ def index_of(flat: int, shape: tuple[int, ...]) -> list[int]:
 
 
 def place_of(index: Sequence[int], shape: tuple[int, ...]) -> int:
-    """The flat place of an index."""
     flat = 0
     for place, dimension in zip(index, shape, strict=True):
         flat = flat * dimension + place
@@ -192,6 +186,6 @@ def place_of(index: Sequence[int], shape: tuple[int, ...]) -> int:
 
 
 def text_of(value: torch.Tensor) -> str:
-    """One element as text: floats with nine significant digits, or ``nan``, ``inf`` and ``-inf``."""
+    """Floats with nine significant digits, or ``nan``, ``inf`` and ``-inf``."""
     number = value.item()
     return f"{number:.9g}" if isinstance(number, float) else str(number)

@@ -76,6 +76,7 @@ COLUMNS = (
         "course_invitations.user_id",
         "device_codes.user_id",
         "drafts.user_id",
+        "exercise_answers.user_id",
         "identities.user_id",
         "links.user_id",
         "notes.submission_id",

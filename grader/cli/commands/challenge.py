@@ -212,9 +212,12 @@ def _ask_track(tracks: list[str]) -> str:
 @challenge.command()
 def check(
     slugs: Annotated[
-        list[str] | None, typer.Argument(metavar="[SLUG...]", help="The challenges to check.")
+        list[str] | None,
+        typer.Argument(metavar="[SLUG...]", help="The challenges to check, and chapters as chapters/SLUG."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every challenge of the catalogue.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every challenge and chapter of the catalogue.")
+    ] = False,
     changed: Annotated[
         bool,
         typer.Option(
@@ -255,7 +258,10 @@ def check(
     """Prove challenges: right kernels pass, wrong kernels fail, every claim holds."""
     catalogue = local_catalogue()
     _ = catalogue.curriculum  # raises if tracks.toml is broken; challenges would load without it
-    chosen = _chosen(catalogue, slugs or [], every, changed)
+    chapters = _chapters(catalogue, slugs or [], every)
+    named = [slug for slug in slugs or [] if slug not in chapters]
+    chosen = _chosen(catalogue, named, every, changed) if named or not chapters else []
+    from grader.authoring.chapters import with_chapters
     from grader.authoring.proof import Options, prove
     from grader.queue.gpus import chosen_gpus
 
@@ -270,6 +276,7 @@ def check(
         return EXIT_ACCEPTED if watched(catalogue.root, chosen[0], wanted) else EXIT_NOT_ACCEPTED
     with ProofProgress() as progress:
         proofs = prove(catalogue.root, chosen, wanted, progress.show)
+        proofs = with_chapters(proofs, catalogue, chapters)
     if json:
         put_json(proofs)
     else:
@@ -283,6 +290,15 @@ def check(
 
         fixed(catalogue, proofs, wanted)
     return EXIT_ACCEPTED if proofs.strong else EXIT_NOT_ACCEPTED
+
+
+def _chapters(catalogue: Catalogue, slugs: list[str], every: bool) -> list[str]:
+    """Those that are chosen, as ``chapters/SLUG``."""
+    from grader.challenge.chapters import FOLDER
+
+    if every:
+        return [f"{FOLDER}/{chapter.slug}" for chapter in catalogue.chapters()]
+    return list(dict.fromkeys(slug for slug in slugs if slug.startswith(f"{FOLDER}/")))
 
 
 def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) -> list[str]:

@@ -1,1 +1,1 @@
-"""The NVIDIA GPU's back end of the judge: shared device memory, a gate on the stream, kernels of our own."""
+"""The judge's back end for NVIDIA GPUs."""

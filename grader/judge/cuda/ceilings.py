@@ -1,4 +1,4 @@
-"""Measures a GPU's ceilings: the two sides of the roofline."""
+"""Measures a GPU's ceilings: the roofline's two sides."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from grader.judge.cuda import kernels
 _BYTES = 1 << 30
 _SIDE = 8192
 _TRIES = 8
-# Elements and warps of a program that streams through memory: the best one depends on the GPU.
+# Elements and warps of a program: the best depends on the GPU.
 _STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 
 
 @functools.cache
 def measure_ceilings(index: int) -> Mapping[str, float]:
-    """``bandwidth`` in bytes/s, ``rate:DTYPE`` of a square matmul in operations/s."""
+    """``bandwidth`` in bytes/s, ``rate:DTYPE`` in operations/s."""
     found = {"bandwidth": max(_bandwidths().values())}
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)
@@ -34,8 +34,7 @@ def copy_bandwidth() -> float:
 
 
 def _bandwidths() -> dict[str, float]:
-    """A copy, a sum of two arrays into a third, and reading alone: memory serves reads faster than a mixture, and no
-    honest kernel of any mixture may appear faster than light."""
+    """Reads alone are faster than a mixture, and no honest kernel may appear faster than light."""
     first = torch.zeros(_BYTES // 4, dtype=torch.float32, device="cuda")
     second, third = torch.zeros_like(first), torch.empty_like(first)
     streams: dict[str, tuple[Callable[[kernels.Shape], None], int]] = {
@@ -57,7 +56,7 @@ def _matmul_rate(dtype: torch.dtype) -> float:
 
 def _int8_rate() -> float:
     a = torch.randint(-128, 128, (_SIDE, _SIDE), dtype=torch.int8, device="cuda")
-    # Both factors along the sum: the layout of int8 for tensor cores.
+    # For tensor cores, int8 factors run along the sum.
     b, out = a.t(), torch.empty(_SIDE, _SIDE, dtype=torch.int32, device="cuda")
     return 2 * _SIDE**3 / _best_seconds(lambda: torch._int_mm(a, b, out=out))
 

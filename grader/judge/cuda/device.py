@@ -1,4 +1,4 @@
-"""One NVIDIA GPU as the judge uses it. See ``grader.judge.device.Device``."""
+"""One NVIDIA GPU as the judge uses it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus, together
 
 
 class CudaStream:
-    """``others``: of several GPUs that a submission uses together, the numbers of the others."""
+    """``others``: a submission's other GPUs."""
 
     def __init__(self, burn: kernels.Burn, others: Mapping[int, kernels.Burn]) -> None:
         self._burn, self._others = burn, others
@@ -40,7 +40,7 @@ class CudaStream:
             torch.cuda.synchronize(other)
 
     def before_round(self) -> None:
-        """Settle the clocks, and take back whatever a submission made persist in the L2 cache."""
+        """Settle the clocks, and reset what a submission made persist in the L2 cache."""
         self._let_go_of_cache()
         self._burn.run()
         for other, burn in self._others.items():
@@ -49,7 +49,7 @@ class CudaStream:
         self.settle()
 
     def after_queued(self) -> None:
-        """Once more: the host part of a call may have made lines persist."""
+        """The call's host part may have made lines persist."""
         self._let_go_of_cache()
 
     def _let_go_of_cache(self) -> None:
@@ -61,21 +61,20 @@ class CudaStream:
 
 
 class CudaDevice:
-    """GPU ``index``, by the driver's number, judged for the board ``name``. On a board of several GPUs, ``others`` are
-    the others (the next ones if left out): this process draws, fills and compares on the first, which reaches the
-    memory of all. Raises BoxUnavailable if one lacks something that the gate needs."""
+    """GPU ``index`` (the driver's number). ``others``: the board's other GPUs, default: the next. Raises
+    BoxUnavailable if one lacks what the gate needs."""
 
     bytecode = ""
     memory = "cuda"
     on = ON_GPU
     torch_device = "cuda"
     plan = GPU_PLAN
-    # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): honest kernels are within 1 us of the control
-    # before the gate and, at arrays of exactly 2^28 elements, within 20 us behind it, where nobody gains time any more.
+    # From benchmarks/gpu/repeatability.py on an H200: honest kernels are within 1 us of the control before the gate,
+    # and within 20 us behind it, where nobody gains time.
     noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)
     confirms = True
     warm_up_cases = (
-        True  # Triton compiles for new sizes, CUDA allocates lazily: both would block behind a closed gate
+        True  # Triton compiles for new sizes, CUDA allocates lazily: both block behind a closed gate
     )
     modelled = False
     on_processor = False
@@ -133,7 +132,7 @@ class CudaDevice:
     @property
     def architecture(self) -> str:
         major, minor = torch.cuda.get_device_capability()
-        # Hopper's and Blackwell's own instructions are only in the architecture's "a" variant.
+        # Special instructions need Hopper's and Blackwell's "a" variant.
         return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
     def languages(self) -> tuple[Language, ...]:
@@ -146,12 +145,12 @@ class CudaDevice:
         preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
             preload = language.preload_on(self.on)
-        # A library's kernels are loaded before its first call: behind a closed gate that might wait for ever. With
-        # torch it would be torch's own thousands, for seconds; what of them a call takes, its warm-up loads.
+        # A library must load kernels before its first call, which might wait forever behind a closed gate. torch's take
+        # seconds, so a warm-up loads those that a call needs.
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
         if self._together.others:
-            # The switch's multicast groups are few, and the host's: no box may use them up.
+            # The host has few multicast groups: no box may use them up.
             env["NCCL_NVLS_ENABLE"] = "0"
         compiles = purpose is BoxPurpose.RUN and language.python
         seconds = limits.BOX_WALL_SECONDS + (limits.KERNELS_OF_SUBMISSION_SECONDS if compiles else 0.0)
@@ -159,7 +158,7 @@ class CudaDevice:
             purpose,
             env=env,
             memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
-            # A control waits while a submission is judged, whose boxes begin to live after it.
+            # A control outlives the submission's boxes.
             wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else seconds,
             gpu=self._together,
             bytecode=self.bytecode if preload != "cuda" else "",
@@ -174,13 +173,12 @@ class CudaDevice:
         return replace(spec, gpu=together(gpus[:count]))
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Reveal, then flush the L2 cache. Also after a large reveal: its end stays in the cache, and a kernel that
-        begins there would gain by it."""
+        """Flush the L2 cache afterwards: a kernel would gain from the end of the reveal."""
         arena.reveal(inputs)
         self._flush.zero_()
         stream = torch.cuda.current_stream()
         for other, flush in self._flushes.items():
-            # After what this GPU wrote there. The gate waits for all before it opens.
+            # After this GPU's writes there. The gate waits for all.
             torch.cuda.current_stream(other).wait_stream(stream)
             flush.zero_()
 
@@ -199,5 +197,5 @@ class CudaDevice:
 
 
 if TYPE_CHECKING:
-    # The back end is found by its name, so nothing else shows that it is a whole ``Device``.
+    # Nothing else checks that this is a whole ``Device``.
     _checked: Callable[..., Device] = CudaDevice

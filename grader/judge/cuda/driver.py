@@ -1,4 +1,4 @@
-"""The CUDA driver, with errors as exceptions. Only the judge uses it; the runner has its own, without packages."""
+"""The CUDA driver, with errors as exceptions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 
-# Attributes that judging needs of a GPU, in words. The gate is a wait on a stream, and the arena is memory that another
-# process maps by a file descriptor: without either, nothing can be judged.
+# Required attributes: the gate waits on a stream, the arena is mapped by file descriptor.
 NEEDS = {
     "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS": "stream memory operations",
     "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": "memory exported as file descriptors",
@@ -20,7 +19,7 @@ NEEDS_MEND = (
 
 
 class DriverError(Exception):
-    """A driver call failed; ``name`` is CUDA's name of the error."""
+    """``name``: CUDA's name of the error."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -29,7 +28,7 @@ class DriverError(Exception):
 
 @functools.cache
 def api() -> Any:
-    """``cuda.bindings.driver``. Raises BoxUnavailable if it or NVIDIA's driver is not installed."""
+    """Raises BoxUnavailable if it or NVIDIA's driver is not installed."""
     try:
         from cuda.bindings import driver
     except ImportError as error:
@@ -39,7 +38,7 @@ def api() -> Any:
         ) from error
     try:
         driver.cuDriverGetVersion()
-    except RuntimeError as error:  # it looks for the driver's library at its first call
+    except RuntimeError as error:  # only the first call looks for the driver's library
         raise BoxUnavailable(
             "NVIDIA's driver is missing: cuda-bindings finds no libcuda", "`nvidia-smi` must list the GPUs."
         ) from error
@@ -47,7 +46,7 @@ def api() -> Any:
 
 
 def check(answer: Any) -> Any:
-    """The results of a driver call without its error code. Raises DriverError."""
+    """A call's results without its error code. Raises DriverError."""
     code, *results = answer if isinstance(answer, tuple) else (answer,)
     if int(code) != 0:
         raise DriverError(getattr(code, "name", str(code)))
@@ -57,19 +56,18 @@ def check(answer: Any) -> Any:
 
 
 def lacking(index: int) -> list[str]:
-    """The missing ``NEEDS`` of GPU ``index``, in words; makes no context. Raises BoxUnavailable, DriverError."""
+    """Missing ``NEEDS``. Makes no context. Raises BoxUnavailable, DriverError."""
     check(api().cuInit(0))
     return [words for name, words in NEEDS.items() if not attribute(name, index)]
 
 
 def can_reach(index: int, other: int) -> bool:
-    """Kernels of GPU ``index`` can use the memory of GPU ``other``."""
     cu = api()
     return bool(check(cu.cuDeviceCanAccessPeer(check(cu.cuDeviceGet(index)), check(cu.cuDeviceGet(other)))))
 
 
 def attribute(name: str, index: int) -> int:
-    """A device attribute by its enum name, such as ``CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_64``."""
+    """``name``: such as ``CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_64``."""
     cu = api()
     device = check(cu.cuDeviceGet(index))
     return int(check(cu.cuDeviceGetAttribute(getattr(cu.CUdevice_attribute, name), device)))

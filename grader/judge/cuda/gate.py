@@ -1,9 +1,8 @@
 """The gate on a GPU: words in host memory that both processes' streams wait on and write.
 
-A whole round is in the judge's stream before it begins: reveal, opening, a wait for the runner's "done", spot check and
-full check. So no host work takes time within it, and events of that stream time it. The judge opens from its own
-stream, after the reveal: in an idle gap before the gate, work could hide and the switch between contexts would be free.
-The stream itself waits for "done": if the host noticed and answered, work after "done" would be free.
+A whole round is in the judge's stream before it begins: no host work takes time in it, and the stream's events time it.
+The judge opens from that stream, so no work can hide in an idle gap before the gate. The stream itself waits for
+"done": if the host did, work after "done" would be free.
 """
 
 from __future__ import annotations
@@ -21,22 +20,21 @@ from grader.judge.gate import DONE_WORD, LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGa
 from grader.judge.watchdog import Watchdog
 
 _WORD_BYTES = 4
-# No honest round keeps the judge's stream waiting longer.
+# No honest round takes longer.
 _LONGEST_S = 30.0
-# Enqueueing a round takes a millisecond, or seconds if a kernel must be compiled.
+# Enqueueing takes a millisecond, or seconds if a kernel must be compiled.
 _ENQUEUE_S = 20.0
-# Work after "done" takes milliseconds once the judge's stream continues.
+# Work after "done" takes milliseconds.
 _RELEASE_S = 2.0
-# Words of the private page, in separate cache lines: the gate was opened, all outputs were checked, and the hold of the
-# judge's stream before the reveal.
+# Words of the private page, in separate cache lines.
 _OPENED, _LOOKED, _HELD = 0, 16, 32
 
 
 class CudaGate(HostGate):
-    """``open`` enqueues the write and spins until the host sees it: on a private page, which the runner never has."""
+    """``open`` spins on a private page, which the runner never has."""
 
     def __init__(self, others: Sequence[int] = ()) -> None:
-        """``others``: of several GPUs that a submission uses together, the numbers of the others."""
+        """``others``: a submission's other GPUs."""
         super().__init__()
         self._others = others
         self._shared = _Registered(self._map)
@@ -46,7 +44,7 @@ class CudaGate(HostGate):
         self._watchdog = Watchdog(self._lift, _ENQUEUE_S)
         # Around the reveal, after the spot check and after the full check.
         self._marks = [torch.cuda.Event(enable_timing=True) for _ in range(4)]  # type: ignore[no-untyped-call]
-        # The judge's stream; asking torch for it is slow.
+        # Asking torch for it is slow.
         self._stream = torch.cuda.current_stream()
         self._enqueued = 0
 
@@ -59,9 +57,9 @@ class CudaGate(HostGate):
     ) -> float:
         """Enqueue a round behind a hold, then lift it.
 
-        The opening's mark comes before it: if the GPU turns to the runner between them, the runner loses that time. All
-        three functions must have run before: a first load or allocation may wait for the held stream. Raises
-        JudgeFailure if something did.
+        The mark precedes the opening: if the GPU turns to the runner in between, the runner loses that time. All
+        functions must have run before: a first load or allocation may wait for the held stream. Raises JudgeFailure if
+        one does.
         """
         try:
             with self._watchdog.within():
@@ -85,8 +83,8 @@ class CudaGate(HostGate):
         return self._seen(_OPENED, "open the gate")
 
     def check_now(self) -> Window:
-        """Here ``gate`` ends after the spot check, which begins when the runner has released the GPU (contexts share it
-        by time slices) and sees the call's results at that moment. Raises JudgeFailure if it does not end."""
+        """``gate`` ends after the spot check, which begins when the runner releases the GPU (contexts share it by
+        time slices). Raises JudgeFailure if it does not end."""
         if not self._looked(_LONGEST_S):
             raise JudgeFailure(f"the judge's own stream did not check the outputs within {_LONGEST_S:.0f} s")
         self._marks[-1].synchronize()
@@ -98,8 +96,7 @@ class CudaGate(HostGate):
         return self._enqueued != self.round or self._looked(_RELEASE_S)
 
     def _looked(self, seconds: float) -> bool:
-        """Spin until all outputs were checked. A runner may revoke its "done" while the judge's stream waits for it,
-        and again after the judge writes it: so the judge writes it all the time."""
+        """A runner may revoke its "done" while the stream waits for it, so keep writing it."""
         words, private, number = self._words, self._private_words, self.round
         limit = time.perf_counter() + seconds
         while time.perf_counter() < limit:
@@ -110,14 +107,14 @@ class CudaGate(HostGate):
         return False
 
     def _lift(self) -> None:
-        """Lift every hold: nothing harmful waits behind them."""
+        """Nothing harmful waits behind the holds."""
         self._private_words[_HELD] = self.round
         self._words[DONE_WORD] = self.round
 
     def _enqueue_opening(self) -> None:
-        """The runner's word first: once the host has seen the private one, the runner must find the gate open. A
-        context switch between them would otherwise make its waits return at once."""
-        for other in self._others:  # whatever was written there comes before
+        """The runner's word first: if a context switch left it closed once the host saw the private one, the
+        runner's waits would return at once."""
+        for other in self._others:  # after all writes there
             self._stream.wait_stream(torch.cuda.current_stream(other))
         self._enqueue_write(self._shared, OPEN_WORD)
         self._enqueue_write(self._private, _OPENED)
@@ -132,7 +129,7 @@ class CudaGate(HostGate):
         check(cu.cuStreamWaitValue32(stream, page.device + word * _WORD_BYTES, self.round, reached))
 
     def _seen(self, word: int, what: str) -> float:
-        """Spin until the GPU has written the private ``word``. Returns the time."""
+        """Returns the time."""
         words, number = self._private_words, self.round
         limit = time.perf_counter() + _LONGEST_S
         while time.perf_counter() < limit:
@@ -153,7 +150,7 @@ class CudaGate(HostGate):
 
 
 class _Registered:
-    """A page of host memory that the GPU may write; ``device`` is its address there."""
+    """``device``: the page's address on the GPU."""
 
     def __init__(self, page: mmap.mmap) -> None:
         cu = api()

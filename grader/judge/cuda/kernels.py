@@ -1,5 +1,4 @@
-"""The judge's own kernels: reveal, check every output, burn. They run on the GPU's SMs like submissions, so a
-submission's work outside the gate competes with them and shows."""
+"""The judge's kernels. They use the SMs, so a submission's work outside the gate competes with them and shows."""
 
 from __future__ import annotations
 
@@ -11,9 +10,9 @@ from grader.challenge.dtypes import BITS
 from grader.challenge.tolerance import Allowance
 
 _BLOCK = 4096
-# Small, so spot checks have as many programs as a GPU runs at once.
+# Spot checks must occupy the whole GPU.
 _SPOTS_BLOCK = 256
-# Checks use single precision (double for float64) and are slightly too strict: suspects are compared again exactly.
+# Slightly too strict: suspects are compared again exactly.
 _STRICT = 1.0 - 1e-5
 # Of a normal number in single precision.
 _LEAST_EXPONENT = -126
@@ -28,8 +27,8 @@ def _copy(source, target, count, BLOCK: tl.constexpr):
     tl.store(target + offsets, tl.load(source + offsets, mask=mask), mask=mask)
 
 
-# The number of counted elements may change between rounds. Specialised on it, Triton may load another kernel, which may
-# wait forever for the held stream (grader.judge.watchdog).
+# The count changes between rounds. Specialised on it, Triton may load another kernel, which may wait forever for the
+# held stream (grader.judge.watchdog).
 @triton.jit(do_not_specialize=["counted"])
 def _full_check(
     got,
@@ -76,13 +75,13 @@ def _full_check(
         size = tl.abs(right)
         if SCALED:
             given = tl.abs(tl.load(scale + offsets, mask=mask, other=0).to(right.dtype))
-            size = tl.where(given < float("inf"), given, size)  # see ``grader.judge.worst.allowed_error``
+            size = tl.where(given < float("inf"), given, size)  # see ``allowed_error``
         # Infinity is within infinite bounds of anything.
         finite = (tl.abs(found) < float("inf")) & (tl.abs(right) < float("inf"))
-        # Less, not equal: a bound among denormal numbers may have been rounded up.
+        # Not equal: a bound among denormal numbers may have been rounded up.
         allowed = atol + rtol * size
         if ULPS:
-            # The power of two that is at most the size; 0 below the smallest normal number.
+            # The largest power of two up to the size; 0 for denormals.
             if WIDE:
                 power = (size.to(tl.int64, bitcast=True) & 0x7FF0000000000000).to(tl.float64, bitcast=True)
             else:
@@ -103,7 +102,7 @@ def _full_check(
 
 
 def copy(source: torch.Tensor, target: torch.Tensor) -> None:
-    """Copy flat, contiguous tensors of one dtype with an SM kernel, not a copy engine."""
+    """Tensors are flat, contiguous, of one dtype. Uses no copy engine."""
     count = source.numel()
     if count:
         width = _BITS[source.element_size()]
@@ -126,20 +125,18 @@ def full_check(
     spots: torch.Tensor | None = None,
     held: torch.Tensor | None = None,
 ) -> None:
-    """Copy ``got`` to ``snapshot`` and write to ``suspects`` (int32, one for each block) how many of the first
-    ``counted`` elements may be wrong.
+    """Copy ``got`` to ``snapshot``; write each block's number of possibly wrong elements to ``suspects`` (int32).
 
-    All flat and on the GPU. ``scale`` (float32, or float64 for a float64 result) is the magnitude of each element's
-    error; ``poison``: the bits of "never written". Always one pass over all data, enqueued on the current stream. With
-    ``spots`` (int64, places in ``want``) only these are checked, and ``snapshot`` has an element for each. ``held``
-    (int64): their places in ``got``, if that has padding.
+    All flat and on the GPU; enqueues, always one pass. ``counted``: leading elements that count. ``scale``: float32, or
+    float64 for a float64 result; ``poison``: the bits of "never written"; ``spots`` (int64): check only these places in
+    ``want``; ``held`` (int64): their places in a padded ``got``.
     """
     count = got.numel() if spots is None else spots.numel()
     if not count:
         return
     floating = got.is_floating_point()
     atol, rtol = allowance.atol * _STRICT, allowance.rtol * _STRICT
-    # In powers of two: a float is at most two of them.
+    # A float is at most two powers of two.
     ulps = allowance.ulps * 2.0 ** (1 - allowance.digits) * _STRICT
     _full_check[(check_blocks(count, at_spots=spots is not None),)](
         got,
@@ -179,8 +176,7 @@ def _differ(first, second, numbers, count, BLOCK: tl.constexpr):
 
 
 def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> None:
-    """Write to ``numbers`` (int32, ``check_blocks`` of them) how many elements of two flat tensors of one dtype and
-    size differ in their bits. Enqueues."""
+    """Write each block's number of differing elements to ``numbers`` (int32, ``check_blocks`` of them). Enqueues."""
     count = first.numel()
     if count:
         width = _BITS[first.element_size()]
@@ -188,7 +184,7 @@ def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> 
 
 
 def same_bits(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """True if two flat tensors of one dtype and size agree bit for bit, in one pass."""
+    """Tensors are flat, of one dtype and size."""
     numbers = torch.zeros(check_blocks(first.numel()), dtype=torch.int32, device=first.device)
     differ(first, second, numbers)
     return not numbers.any().item()
@@ -216,7 +212,7 @@ Shape = tuple[int, int]
 
 
 def stream_copy(source: torch.Tensor, target: torch.Tensor, shape: Shape) -> None:
-    """A kernel without masks, for memory's ceiling. ``shape``: block (which divides the size) and warps."""
+    """For memory's ceiling. ``shape``: block (divides the size) and warps."""
     _stream_copy[(source.numel() // shape[0],)](source, target, BLOCK=shape[0], num_warps=shape[1])
 
 
@@ -237,7 +233,7 @@ def _spin(target, rounds, BLOCK: tl.constexpr):
 
 
 class Burn:
-    """Fixed arithmetic before every reveal, so the clocks are equally high for everyone."""
+    """Runs before every reveal, so clocks are equally high for everyone."""
 
     def __init__(self, device: torch.device, rounds: int = 20_000, programs: int = 132) -> None:
         self._values = torch.zeros(1024, device=device)

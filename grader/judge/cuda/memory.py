@@ -1,7 +1,7 @@
-"""Device memory that another process can map: the driver's virtual memory, exported as a file descriptor.
+"""Device memory that another process can map, by file descriptor.
 
-One handle per buffer. Judge and runner map it before unmapped address space, so an access past the mapping's end faults
-on either side. The older ``cudaIpcGetMemHandle`` needs shared namespaces; this crosses a container's boundary.
+Unmapped addresses follow it, so an access past the end faults. Unlike ``cudaIpcGetMemHandle`` it crosses a container's
+boundary.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.cuda.driver import DriverError, api, check
 from grader.judge.oracle import Question
 
-# Share of the GPU's memory that may be kept for the next use: as much again for private memory as for shared.
+# Share of the GPU's memory to keep for reuse: once for private memory, once for shared.
 KEPT_SHARE = 0.2
 
 
@@ -37,8 +37,6 @@ class _Pointer:
 
 
 class CudaMemory:
-    """See ``grader.judge.arena.Memory``. ``close`` returns it to its maker, which may use it again."""
-
     _numbers = itertools.count(1)
 
     def __init__(self, maker: CudaMemories, name: str, size: int) -> None:
@@ -55,7 +53,7 @@ class CudaMemory:
         kind = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         self.descriptor = int(check(cu.cuMemExportToShareableHandle(self._handle, kind, 0)))
         self.bytes = torch.as_tensor(_Pointer(self._address, size), device=maker.device)
-        self.bytes.zero_()  # the driver may return memory that this process freed, with answers in it
+        self.bytes.zero_()  # this process may have freed it with answers in it
 
     def close(self) -> None:
         self._maker.take_back(self)
@@ -72,17 +70,16 @@ class CudaMemory:
 
 
 class CudaMemories:
-    """See ``grader.judge.arena.MemoryMaker``. ``page`` is the driver's granularity, usually 2 MiB.
+    """``page``: the driver's granularity, usually 2 MiB.
 
-    Returned memory is kept and used again for a buffer of the same name and size: the time of a pass over memory
-    depends by up to 2 % on its place, so a control and its submission must have the same.
+    Memory is reused by name and size: a pass over memory depends by up to 2 % on its place, so a control and its
+    submission must have the same.
     """
 
     def __init__(
         self, index: int, kept_share: float = KEPT_SHARE, others: Sequence[int] = (), home: int | None = None
     ) -> None:
-        """``others``: of several GPUs that a submission uses together, the others. ``home``: of one of those, the GPU
-        whose kernels fill and compare its memory, too."""
+        """``others``: a submission's other GPUs. ``home``: the GPU whose kernels also use this memory."""
         cu = api()
         self._others = {
             number + 1: CudaMemories(other, kept_share, home=index) for number, other in enumerate(others)
@@ -90,7 +87,7 @@ class CudaMemories:
         self._shelf: list[CudaMemory] = []
         self._most_kept = int(torch.cuda.get_device_properties(index).total_memory * kept_share)
         self.device = torch.device("cuda", index)
-        torch.zeros(1, device=self.device)  # makes the primary context and lets torch share it
+        torch.zeros(1, device=self.device)  # makes the primary context, which torch shares
         location_type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         self.properties: Any = cu.CUmemAllocationProp()
         self.properties.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
@@ -125,7 +122,7 @@ class CudaMemories:
         if found is None:
             return self._make(name, size)
         self._shelf.remove(found)
-        found.bytes.zero_()  # data of an earlier submission must not be seen
+        found.bytes.zero_()  # it may hold an earlier submission's data
         return found
 
     def _make(self, name: str, size: int) -> CudaMemory:
@@ -147,7 +144,6 @@ class CudaMemories:
             self._shelf.pop(0).free()
 
     def give_back(self) -> None:
-        """Free all kept memory."""
         for other in self._others.values():
             other.give_back()
         while self._shelf:
@@ -155,7 +151,7 @@ class CudaMemories:
 
 
 class Staging:
-    """Private tensors, by role and size, that stay in place from one round to the next."""
+    """Tensors by role and size that stay in place between rounds."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -173,7 +169,7 @@ class Staging:
         made = kept is None
         if kept is None:
             kept = torch.empty(size, dtype=torch.uint8, device=self._device)
-        self._kept[role, size] = kept  # at the end: the first is the least recently used
+        self._kept[role, size] = kept  # the first is the least recently used
         while made and len(self._kept) > 1 and self.kept_bytes > self._most_kept:
             del self._kept[next(iter(self._kept))]
         return kept.view(like.dtype).view(like.shape)
@@ -183,12 +179,11 @@ class Staging:
         return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
 
     def stage(self, question: Question) -> Question:
-        """See ``CudaMemories``: tensors of a control must be in the same place as those of a submission."""
+        """A control and its submission must have their tensors in the same place."""
         inputs = {name: self.put(input_role(name), values) for name, values in question.inputs.items()}
         outputs = {name: self.put(f"output {name}", values) for name, values in question.outputs.items()}
         scales = {name: self.put(f"scale {name}", values) for name, values in question.magnitudes.items()}
         return Question(inputs, outputs, scales)
 
     def give_back(self) -> None:
-        """Free all kept memory."""
         self._kept.clear()

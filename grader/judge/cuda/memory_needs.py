@@ -1,4 +1,4 @@
-"""The peak GPU memory of judging a workload or a case: pure arithmetic before anything is allocated, without torch."""
+"""The peak GPU memory of judging, computed ahead. Imports no torch."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from grader.challenge.model import Argument, Kind, Manifest, Workload
 from grader.challenge.overlays import overlays
 from grader.judge.pieces import names_in_parts
 
-# For a piece of a large case, drawn and in float64 (see ``grader.judge.pieces``), and the guards' granules.
+# For a piece in float64 (see ``grader.judge.pieces``), and the guards' granules.
 _PIECES_BYTES = 4 * limits.GIB
-# Per element of a padded array: a place, a mask, and the bits that padding must keep.
+# A place, a mask, and the padding's bits.
 _PLACE_BYTES = 24
 
 
 def workload_bytes(challenge: Challenge, workload: Workload) -> int:
-    """Arena, private inputs and answers (drawn and staged), and the larger of drawing and the oracle in float64. The
-    largest inputs that a round may draw count. Raises ChallengeInvalid."""
+    """Bytes for the largest inputs that a round may draw. Raises ChallengeInvalid."""
     fillings = [
         challenge.inputs,
         *(challenge.inputs | dict(overlay.inputs) for overlay in overlays(challenge, workload)),
@@ -32,13 +31,12 @@ def workload_bytes(challenge: Challenge, workload: Workload) -> int:
 
 
 def held_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """The same from the signature alone, without recipes: it omits memory for drawing beyond the oracle's."""
+    """Bytes from the signature alone, without drawing."""
     return _copies(manifest, sizes) + _oracle(manifest, sizes)
 
 
 def case_bytes(challenge: Challenge, case: Case) -> int:
-    """For a case that is asked once. If the challenge has ``[pieces]``: shared buffers, inputs that must be kept whole
-    with the memory for drawing them, and a piece. Raises ChallengeInvalid."""
+    """Bytes for one call. Raises ChallengeInvalid."""
     manifest, sizes = challenge.manifest, case.sizes
     if manifest.pieces is None:
         return _copies(manifest, sizes) + max(
@@ -63,7 +61,7 @@ def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int
 
 
 def extent_of(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
-    """Elements of its memory, with padding."""
+    """Elements with padding."""
     shape, strides = manifest.shape(arg, sizes), manifest.strides(arg, sizes)
     if strides is None or 0 in shape:
         return math.prod(shape)
@@ -86,8 +84,8 @@ def _kept_times(arg: Argument) -> int:
 
 
 def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Each buffer in the arena, drawn and staged, and snapshots of results; a workspace in the arena alone. Of padded
-    results the check has a copy, and padding has a list of places."""
+    """Buffers in the arena, drawn and staged, and snapshots of results; workspaces only in the arena. Padded results
+    need more."""
     times = {Kind.WORKSPACE: 1, Kind.INPUT: 3}
     copies = sum(times.get(arg.kind, 4) * _held(arg, manifest, sizes) for arg in manifest.buffers)
     padded = [arg for arg in manifest.buffers if arg.layout is not None]
@@ -96,7 +94,7 @@ def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _held(arg: Argument, manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Bytes of its values with padding, or of its words if those are more."""
+    """Bytes of values with padding, or of words if those are more."""
     count = extent_of(manifest, arg, sizes)
     return max(arg.dtype.bytes_of(count), arg.dtype.held_bytes(count))
 
@@ -109,7 +107,6 @@ def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _drawing(challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]) -> int:
-    """In addition to the inputs, which are drawn one at a time."""
     return max((needed for _, needed in _drawing_by_buffer(challenge, sizes, fillings)), default=0)
 
 

@@ -1,4 +1,4 @@
-"""What fits into a GPU's memory now, next to everything else that uses it."""
+"""What fits into a GPU's memory next to everything else."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from grader.judge.cuda.driver import DriverError
 from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
 from grader.judge.cuda.memory_needs import case_bytes, kept_bytes, workload_bytes
 
-# Share of free device memory that one workload may plan with; the rest is for the submission's temporaries.
+# The rest is for the submission's temporaries.
 PLANNED_SHARE = 0.8
-# An upper bound of what the contexts of a judge, its control and spare boxes, and a display take. A workload that needs
-# more than the rest counts as too large for this model.
+# The most that the judge's contexts and a display take. A workload that needs more than the rest is too large for this
+# model.
 TAKEN_BYTES = 4 * limits.GIB
 
 
 class CudaMemoryPlan:
-    """See ``grader.judge.device.MemoryPlan``."""
-
     def __init__(self, memories: CudaMemories, staging: Staging) -> None:
         self.memories = memories
         self.staging = staging
@@ -37,15 +35,15 @@ class CudaMemoryPlan:
         return workload_bytes(challenge, workload) <= (total - TAKEN_BYTES) * PLANNED_SHARE
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
-        """In addition to the memory that the challenge's workloads keep."""
+        """Besides what workloads keep."""
         lacking = self._lacks(case_bytes(challenge, case), _kept(challenge))
         return f"Without case {case.name} at {_said(case.sizes)}: {lacking}" if lacking else ""
 
     def _lacks(self, needed: int, kept: int) -> str:
-        """Why ``needed`` bytes cannot be planned in addition to ``kept``; "" if they can.
+        """Empty if ``needed`` bytes fit besides ``kept``.
 
-        Kept memory stays while there is room besides, and also if giving it back would not make room: its place
-        changes some kernels' time by up to 1 %, so all gradings should have the same.
+        Kept memory stays if possible: its place changes some kernels' time by up to 1 %, so all gradings should have
+        the same.
         """
         free, _ = torch.cuda.mem_get_info()
         held = self.memories.kept_bytes + self.staging.kept_bytes
@@ -89,6 +87,5 @@ def _said(sizes: Mapping[str, int]) -> str:
 
 
 def _kept(challenge: Challenge) -> int:
-    """Bytes that the workloads keep, at most as many as may be kept."""
     total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     return min(kept_bytes(challenge), int(2 * KEPT_SHARE * total))

@@ -1,7 +1,6 @@
-"""The state of a GPU during timing (clocks, heat, power, and what slowed it), read by the judge with NVML.
+"""A GPU's state during timing, from NVML: clocks, heat, power, slowdowns.
 
-A round during which heat or hardware slowed the GPU is repeated, and rounds from before the GPU became warmer do not
-count. Without NVML or its Python package, nothing is known and nothing fails.
+Rounds slowed by heat or hardware are repeated; those before the GPU warmed up do not count. Without NVML nothing fails.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from typing import Any
 
 from grader.schemas.hardware import ClockEvent, GpuReading, GpuState, Spread
 
-# A GPU that stays hot is timed nevertheless, and the report says so: waiting would delay everyone.
+# Then it is timed while hot: waiting would delay everyone.
 MOST_REPEATED = 20
-# Degrees Celsius by which a GPU may warm up over rounds that count together.
+# Degrees Celsius, over rounds that count together.
 WARMER_C = 2
 
-# NVML's numbers; their names differ between releases of its package.
+# Names of these numbers differ between NVML packages.
 _SM_CLOCK, _MEMORY_CLOCK, _CORE_TEMPERATURE = 1, 2, 0
 _EVENTS = {
     0x002: ClockEvent.APPLICATION_CLOCKS,
@@ -38,7 +37,7 @@ _REASONS = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClock
 
 @dataclass(frozen=True)
 class Sample:
-    """One reading; None if this GPU or its driver does not tell."""
+    """None if unknown."""
 
     sm_mhz: int | None = None
     memory_mhz: int | None = None
@@ -48,7 +47,7 @@ class Sample:
 
 
 def slowed(sample: Sample | None) -> bool:
-    """True if heat or hardware slowed the GPU; a power cap does not count (``ClockEvent.slows``)."""
+    """A power cap does not count (``ClockEvent.slows``)."""
     return sample is not None and any(event.slows for event in sample.events)
 
 
@@ -76,7 +75,7 @@ def _spread(values: Iterable[float | None]) -> Spread | None:
 
 
 class Monitor:
-    """Reads the GPU with this UUID. ``library`` is ``pynvml``, or a test's substitute."""
+    """``library``: ``pynvml``, or a test's."""
 
     def __init__(self, uuid: str, library: Any = None) -> None:
         self._nvml = library if library is not None else _library()
@@ -104,7 +103,7 @@ class Monitor:
         )
 
     def reading(self) -> GpuReading | None:
-        """A sample with the GPU's utilisation, for monitoring; None without NVML."""
+        """None without NVML."""
         sample = self.sample()
         if sample is None:
             return None
@@ -126,7 +125,7 @@ class Monitor:
         return frozenset(event for bit, event in _EVENTS.items() if (bits or 0) & bit)
 
     def _find_reasons(self) -> Callable[[Any], int] | None:
-        """The variant of this call that both the package and the driver know."""
+        """The package and the driver must know it."""
         for name in _REASONS:
             function: Callable[[Any], int] | None = getattr(self._nvml, name, None)
             if function is not None and self._read(function) is not None:
@@ -164,8 +163,7 @@ class NvmlRecord:
         return False
 
     def warmed(self, rounds: int) -> bool:
-        """See ``DeviceRecord``. Matrix products take 0.5 % longer at 56 than at 42 degrees Celsius, which a GPU reaches
-        after a second of them."""
+        """Matrix products take 0.5 % longer at 56 than at 42 degrees Celsius, reached after a second of them."""
         heat = [sample.temperature_c for sample in self.samples[-rounds:] if sample.temperature_c is not None]
         return bool(heat) and heat[-1] - heat[0] > WARMER_C
 
@@ -175,7 +173,7 @@ class NvmlRecord:
 
 @dataclass
 class NvmlRecords(NvmlRecord):
-    """Of several GPUs that a submission uses together: the first one's state, and every one's slowing and warming."""
+    """Has the first GPU's state, and the slowing and warming of all."""
 
     others: Sequence[NvmlRecord] = ()
 

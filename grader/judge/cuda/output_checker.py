@@ -1,5 +1,4 @@
-"""Checks a timed call's results with our kernels: some elements, all elements, and memory that must not be written.
-See ``grader.judge.device.OutputChecker``."""
+"""Checks a timed call's results with our kernels."""
 
 from __future__ import annotations
 
@@ -21,19 +20,18 @@ from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
-# Elements that a spot check reads, one of each equal part, so no two adjacent parts (1/30,000 of the work) can be late
-# unseen. Takes some 17 microseconds on an H200, for everyone alike.
+# Random elements in equal parts: no two adjacent parts (1/30,000 of the work) can be late unseen. Takes some 17 us on
+# an H200.
 _SPOTS = 1 << 16
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A result, or one GPU's part of it, which begins at the flat place ``first``."""
+    """Begins at the flat place ``first`` of the result."""
 
     buffer: Buffer
     first: int
     spots: Spots
-    #: Of this part, flat.
     snapshot: torch.Tensor
 
 
@@ -50,23 +48,21 @@ def _like(buffer: Buffer) -> torch.Tensor:
 
 
 def _share(words: torch.Tensor, part: Buffer, first: int) -> torch.Tensor:
-    """A part's words among those of the whole result."""
     return words[first : first + part.count] if first or part.count < words.numel() else words
 
 
 class CudaOutputChecker:
-    """See ``OutputChecker``. Both checks are one pass of our kernel, which also copies its reads; suspects are
-    compared again, exactly, on that copy, after the window."""
+    """Each check is one pass that copies its reads; suspects are compared exactly on the copy, after the window."""
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
-        # Flat words (see ``grader.challenge.numbers``), without padding.
+        # Words without padding.
         self._snapshots = {
             buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", _like(buffer))
             for buffer in self._results
         }
-        # Of results that are not dense: the full check reads copies.
+        # Copies of results that are not dense.
         self._dense = {
             buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
             for buffer in self._results
@@ -86,7 +82,7 @@ class CudaOutputChecker:
             for part in self._parts
             for count, spots in ((part.spots.count, True), (part.snapshot.numel(), False))
         ]
-        # Every block writes each time: an atomic addition for each wrong block would take extra time.
+        # Atomic additions would take time only for wrong blocks.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._suspects, blocks)
         self._forbidden = Forbidden(arena)
@@ -119,7 +115,6 @@ class CudaOutputChecker:
         return bool(self._suspects.any().item()) if self._suspects.numel() else False
 
     def _aimed(self, part: _Part, question: Question) -> tuple[Callable[..., None], Callable[..., None]]:
-        """The checks of its spots and of all of it."""
         buffer, spots = part.buffer, part.spots.places
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
@@ -128,8 +123,8 @@ class CudaOutputChecker:
         dense, allowance = self._dense.get(argument.name), buffer.allowance
         scale = scale.reshape(-1) if scale is not None else None
         if buffer.encoded:
-            # Other words are suspects, and compared as values after the window: decoding takes torch's kernels, which
-            # may not be loaded while the stream is held.
+            # Encoded results are compared as values after the window: decoding takes torch's kernels, which may not be
+            # loaded while the stream is held.
             want, scale, allowance = encode(want, argument.dtype), None, Allowance()
             number = -(-number // argument.dtype.facts.packed)
         elif buffer.count != want.numel():
@@ -148,11 +143,11 @@ class CudaOutputChecker:
             buffer.read_into(dense.view(buffer.shape))
             check(dense, **how)
 
-        # The spot check ends a round: to copy all elements first would cost the round as much as a call.
+        # Copying all elements first would cost as much as a call.
         return functools.partial(at_spots, held=buffer.held_at(spots)), read_and_check
 
     def explain(self, question: Question) -> Mismatch | None:
-        """What the full check saw, or if that is right, what the spot check saw before it."""
+        """If the full check is right, the spot check was not."""
         if found := compare(self._arena, self._values(), question):
             return found
         for part in self._parts:
@@ -171,8 +166,7 @@ class CudaOutputChecker:
 
 
 class Forbidden:
-    """Memory that a call must not write: around every buffer, and inputs. Our kernels check all of it, and the results
-    are copied at once: one by one, that would take longer than a round."""
+    """Memory that a call must not write. All checks share one result: one by one would take longer than a round."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
@@ -185,7 +179,7 @@ class Forbidden:
         self._shares = torch.split(self._numbers, blocks)
 
     def seen(self, question: Question, inputs: bool) -> Mismatch | None:
-        """The first write there; ``inputs``: also into inputs. A write counts even if it was undone a moment later."""
+        """A write counts even if undone."""
         for buffer in self._arena.buffers.values():
             if (found := written_padding(buffer)) is not None:
                 return found
@@ -211,11 +205,9 @@ class Forbidden:
 
 
 class Spots:
-    """The elements of one result that a spot check reads: a random one of each of ``_SPOTS`` equal parts, or all of a
-    result with fewer elements."""
+    """A random element of each of ``_SPOTS`` equal parts."""
 
     def __init__(self, snapshot: torch.Tensor) -> None:
-        """``snapshot``: flat."""
         self._snapshot, count = snapshot, snapshot.numel()
         self._part = max(1, -(-count // _SPOTS))
         self.count = -(-count // self._part)
@@ -230,5 +222,5 @@ class Spots:
         torch.add(self._first, within, out=self.places).clamp_(max=self._last)
 
     def put_back(self) -> None:
-        """Restore these elements of the snapshot to their values at the spot check."""
+        """Restore the values that the spot check saw."""
         self._snapshot[self.places] = self.taken

@@ -1,8 +1,7 @@
 """Why a result is wrong, in words for its author.
 
-``Mistakes`` is asked for each failing case. It looks at the numbers (``numbers``), asks the reference other questions
-(``questions``), and reads the source (``cuda``, ``triton``). ``records`` makes sentences and a map of what the emulated
-GPU recorded. A claim about the result is made only if computing it gives the result.
+``Mistakes`` looks at numbers (``numbers``), asks the reference (``questions``) and reads the source (``cuda``,
+``triton``). ``records`` come from the emulated GPU. A claim about a result must reproduce it.
 """
 
 from grader.judge.explaining.hints import hint_of, message_of

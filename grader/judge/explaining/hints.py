@@ -1,4 +1,4 @@
-"""Hints for common exceptions, and messages of exceptions without the platform's folders."""
+"""Hints for common exceptions, and messages without the platform's folders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from grader.judge.messages import Failure
 from grader.sandbox.compiler.explain import GUIDE
 
-# A pattern of "type: message", and its hint: the first match counts.
+# The first match counts.
 _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available"),
@@ -36,7 +36,7 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "A submission may import torch, triton and Python's standard library.",
     ),
 )
-# The platform's folders: installed packages, Python itself, and the submission's folder in its box.
+# Packages, Python, and the submission's folder.
 _FOLDERS = re.compile(
     r"""(?<![^\s'"(])/(?:[^\s/'"():]+/)*(?:site-packages/|dist-packages/|python3\.\d+/|(?=solution\.(?:py|so)\b))"""
 )

@@ -1,7 +1,4 @@
-"""Names the mistake behind a wrong answer or an error, from the numbers and from the source.
-
-A rule gives a hint only if both fit. ``Mistakes`` serves every language; each language has its reader of sources.
-"""
+"""Names the mistake behind a wrong answer or an error: numbers and source must both fit."""
 
 from __future__ import annotations
 
@@ -41,33 +38,32 @@ _ROUNDED = (
 )
 
 
-# Patterns that say how numbers look, not why; ``unwritten`` ones have hints of their own.
+# They say how numbers look, not why.
 _VAGUE = (
     "rounding", "tail", "zeros", "alike", "factor", "offset", "row_factor",
     "unwritten", "unwritten_all", "unwritten_tail", "unwritten_rows",
     "unwritten_columns", "unwritten_steps",
 )  # fmt: skip
 _TELLING_PLACES = ("block_order", "reordered", "stale", "right_alone")
-# Other questions may explain more.
 _ASKED_FURTHER = (
     "rounding", "tail", "alike", "factor", "offset", "row_factor", "line_offset", "rows_repeated", "columns_repeated",
 )  # fmt: skip
-# A factor is a size's if it differs by at most this share.
+# A factor is a size's within this share.
 _SAME_SIZE = 1e-4
 
 
 @dataclass(frozen=True)
 class Said:
-    """A hint, and whether it names the mistake or its exact effect."""
+    """``named``: a mistake or its exact effect."""
 
     text: str = ""
     named: bool = False
-    #: Where nothing was written; comes before the hint.
+    #: Says which elements were not written; comes before the hint.
     unwritten: str = ""
 
 
 def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str:
-    """`` That is sqrt(cols): ...`` for a factor that is a scalar, a size or its root."""
+    """`` That is sqrt(cols): ...``"""
     factor = abs(pattern.number)
     if not factor or factor == 1:
         return ""
@@ -94,7 +90,7 @@ def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str
 
 
 def _stored_in(mismatch: Mismatch) -> str:
-    """The line that stores the element, if the emulated GPU knows it."""
+    """Only the emulated GPU knows."""
     writer = mismatch.map.writer if mismatch.map is not None else None
     return f"Line {writer.lines[0]} stores it." if writer is not None and len(writer.lines) == 1 else ""
 
@@ -104,7 +100,7 @@ def _indices(wrong: Wrong | None) -> bool:
 
 
 def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
-    """`` That is x[0]: ...`` for an offset that is an end of an input."""
+    """`` That is x[0]: ...``"""
     for name, values in inputs.items():
         flat = values.reshape(-1)
         if not values.is_floating_point() or flat.numel() < 2 or bool((flat == flat[0]).all()):
@@ -118,7 +114,7 @@ def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
 
 
 class Reading(Protocol):
-    """The mistakes in a source of one language. Each answer is a hint, or empty."""
+    """Answers are hints, or empty."""
 
     def of_result(
         self,
@@ -128,14 +124,12 @@ class Reading(Protocol):
         inputs: Mapping[str, torch.Tensor],
     ) -> str: ...
 
-    def of_place(self, pattern: Pattern) -> str:
-        """For a pattern of ``placement``, which says where elements are wrong."""
-        ...
+    def of_place(self, pattern: Pattern) -> str: ...
 
     def of_failure(self, failure: Failure) -> str: ...
 
     def adds_to(self, result: str) -> bool:
-        """True if a kernel may compute with the result's values from before the call."""
+        """True if a kernel may compute with the result's old values."""
 
 
 @dataclass
@@ -144,7 +138,6 @@ class Mistakes:
     language: Language
     source: str
     _explained: int = field(default=0, init=False)
-    #: The last pattern that the numbers alone had.
     _numbers_alone: Pattern | None = field(default=None, init=False)
 
     @cached_property
@@ -165,7 +158,7 @@ class Mistakes:
         return reading.of(self.challenge.manifest, self.source)
 
     def _said(self, ask: Callable[[Reading], str]) -> str:
-        """Empty also for a source that nests too deeply or has too large numbers."""
+        """Also empty for deep nesting or too large numbers."""
         if self._reading is None:
             return ""
         try:
@@ -179,9 +172,9 @@ class Mistakes:
     def of_result(
         self, wrong: Wrong | None, mismatch: Mismatch, case: Case, inputs: Mapping[str, torch.Tensor]
     ) -> Said:
-        """``wrong``: None for a write where nothing may be written."""
+        """``wrong``: None for a forbidden write."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
-        # What the source shows does not depend on which step explains the numbers.
+        # The source does not depend on the explaining step.
         plain = self._numbers_alone if pattern is not None and pattern.kind == "step" else pattern
         said = self._said(lambda reading: reading.of_result(plain, mismatch, case, inputs))
         named = bool(said) or (pattern is not None and pattern.kind not in _VAGUE)
@@ -209,12 +202,12 @@ class Mistakes:
         return Said(" ".join(part for part in (text, said) if part), named)
 
     def of_count(self, wrong: Wrong, inputs: Mapping[str, torch.Tensor]) -> str:
-        """Of a single count: which elements it counts instead; or empty."""
+        """What a single count counts instead."""
         found = related(wrong, inputs) if wrong.got.numel() == 1 else None
         return found.text if found is not None else ""
 
     def spread(self, wrong: Wrong) -> str:
-        """How far NaN and infinity reach, if nothing else is wrong; else empty."""
+        """How far NaN and infinity reach, if nothing else is wrong."""
         found = spread(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
         return found.text if found is not None else ""
 

@@ -1,4 +1,4 @@
-"""Well-known numbers that a source writes with too few digits."""
+"""Well-known numbers with too few digits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _KNOWN = {
     "log10(e)": math.log10(math.e), "ln(10)": math.log(10),
 }  # fmt: skip
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d{2,}|\.\d{2,})[fFlL]?\b(?![.\w])")
-# Digits of a float32 number; with fewer than three, it may be any number.
+# Digits of float32; shorter numbers may be anything.
 _DIGITS, _FEWEST = 7, 3
 
 
 def short_constant(lines: list[str], most: float) -> str:
-    """The first one, if its error, as a share of it, is above ``most``; else empty. ``lines``: without comments."""
+    """``most``: relative error. ``lines``: without comments."""
     for number, line in enumerate(lines, 1):
         for match in _LITERAL.finditer(line):
             written = match[1]
@@ -42,7 +42,6 @@ def short_constant(lines: list[str], most: float) -> str:
 
 
 def approximation_of_gelu(lines: list[str]) -> str:
-    """The usual approximations of GELU."""
     for number, line in enumerate(lines, 1):
         if "1.702" in line:
             return (

@@ -1,5 +1,3 @@
-"""A wrong result, and what is found out about it."""
-
 from __future__ import annotations
 
 import math
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 # Fewer wrong elements may fit a pattern by chance.
 FEWEST = 8
 TILES = (128, 64, 32, 16, 8)
-# Another answer explains errors if it is this many times closer.
 _EXPLAINED = 8.0
 
 
@@ -27,18 +24,16 @@ class Wrong:
     shape: tuple[int, ...]
     got: torch.Tensor
     want: torch.Tensor
-    #: True for each wrong element.
     wrong: torch.Tensor
-    #: True for each element that was never written.
     poisoned: torch.Tensor | None
-    #: The scale of the allowance; None if that is ``want``.
+    #: The allowance's scale; None: ``want``.
     magnitude: torch.Tensor | None
     allowance: Allowance
-    #: Of an in-out: its values before the call, flat.
+    #: An in-out's values before the call, flat.
     given: torch.Tensor | None = None
-    #: The right values of the same result in the case before, flat; None if another process ran that.
+    #: The right values in the case before, flat; None if another process ran that.
     before: torch.Tensor | None = None
-    #: For inputs of which the call did not read all: True for each element that it read, flat.
+    #: For inputs read in part: True for each element that was read, flat.
     read: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     @property
@@ -56,7 +51,7 @@ class Wrong:
         return not bool(wrong_elements(got.reshape(-1), want.reshape(-1), self.allowance, scale).any())
 
     def explains(self, got: torch.Tensor, other: torch.Tensor, want: torch.Tensor) -> bool:
-        """True if ``got`` is ``other``, which is not ``want``. A tolerance alone may be wide enough for both."""
+        """A tolerance may fit both ``other`` and ``want``."""
         import torch
 
         got, other, want = (values.reshape(-1) for values in (got, other, want))
@@ -74,11 +69,10 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Pattern:
-    #: The word that rules look for.
     kind: str
-    #: A sentence about the numbers, which is true for any source.
+    #: True for any source.
     text: str
-    #: The meaning of ``number`` and ``names`` depends on the kind.
+    #: Their meaning depends on the kind.
     number: float = 0
     names: tuple[str, ...] = ()
 

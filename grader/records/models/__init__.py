@@ -65,7 +65,7 @@ from grader.records.models.regrades import RegradeItemRow, RegradeRow
 from grader.records.models.results import CourseVoidRow, ReviewRow, VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
 from grader.records.models.submissions import FlagRow, QuizRow, ReportRow, SubmissionRow
-from grader.records.models.workbench import DraftRow, NoteRow
+from grader.records.models.workbench import DraftRow, ExerciseAnswerRow, NoteRow
 from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
 
 __all__ = [
@@ -97,6 +97,7 @@ __all__ = [
     "DeletionRow",
     "DeviceCodeRow",
     "DraftRow",
+    "ExerciseAnswerRow",
     "ExtensionRow",
     "FeedbackRow",
     "FinalRow",

@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources about places: the order of arguments, indices, strides, and guards."""
+"""Mistakes in CUDA sources about order of arguments, indices, strides and guards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from grader.judge.explaining.cuda.source import (
 _AXES = "xyz"
 _PAST_THE_END = re.compile(r"\b(?:behind|past) the end\b")
 _TURNED = str.maketrans("<>", "><")
-# Casts around indices of threads and blocks.
 _CAST_OF_INDEX = re.compile(
     r"(?:static_cast\s*<[^<>]*>|\(\s*(?:unsigned|int|long|size_t|u?int\d+_t|long long|unsigned int)\s*\))\s*\(?\s*"
     r"((?:blockIdx|threadIdx)\s*\.\s*[xyz])"
@@ -74,14 +73,13 @@ class IndexRules:
                 continue
             kinds = {parameter.pointer for parameter in launch.kernel.parameters if parameter.name in crossed}
             if len(kinds) > 1:
-                continue  # matrices exchanged together with their sizes are meant
+                continue  # matrices exchanged with their sizes are meant
             told = " and ".join(f"{value} for {name}" for name, value in crossed.items())
             taken = ", ".join(parameter.name for parameter in launch.kernel.parameters)
             return f"The launch in line {launch.line} passes {told}: {launch.kernel.name} takes ({taken})."
         return ""
 
     def never_passed(self, result: str) -> str:
-        """A result that solve does nothing with."""
         solve = self.arguments.source.solve
         names = [argument.name for argument in self.arguments.manifest.args]
         if solve is None or len(solve.parameters) != len(names) or result not in names:
@@ -94,7 +92,6 @@ class IndexRules:
         return ""
 
     def never_used(self, name: str) -> str:
-        """An argument that solve, or the only kernel that gets it, does nothing with."""
         solve = self.arguments.source.solve
         names = [argument.name for argument in self.arguments.manifest.args]
         if solve is None or len(solve.parameters) != len(names) or name not in names:
@@ -109,7 +106,6 @@ class IndexRules:
         return ""
 
     def read_in(self, name: str) -> str:
-        """The one line that reads an input, and its index."""
         found = [
             access
             for kernel in self.arguments.source.kernels
@@ -121,7 +117,6 @@ class IndexRules:
         return f"Line {found[0].line} reads {found[0].array}[{found[0].index}]."
 
     def block_index(self) -> str:
-        """A thread's index that is computed from sizes other than its block's."""
         for function in self.arguments.source.functions.values():
             body = _CAST_OF_INDEX.sub(r"\1", function.body)
             if match := _IN_BLOCKS.search(body):
@@ -174,7 +169,6 @@ class IndexRules:
         return ""
 
     def axes_of_blocks(self) -> str:
-        """A row index that is computed from an axis of the grid that counts columns."""
         for launch in self.arguments.source.launches:
             kernel, grid = launch.kernel, self.grid_of(launch)
             counted = [names_in(launch.caller.resolved(blocks)) for blocks in grid]
@@ -196,7 +190,6 @@ class IndexRules:
         return ""
 
     def step_of_block(self) -> str:
-        """A loop over all blocks' elements whose step is one block."""
         for kernel in self.arguments.source.kernels:
             for begin, _, header in kernel.loops():
                 parts = header.split(";")
@@ -216,7 +209,6 @@ class IndexRules:
         return ""
 
     def grid_of(self, launch: Launch) -> list[str]:
-        """The blocks along each axis, if known."""
         grid = plain_value(launch.grid)
         if re.fullmatch(r"\w+", grid):
             declared = re.search(rf"\bdim3\s+{grid}\s*[({{]", launch.caller.body)
@@ -240,7 +232,7 @@ class IndexRules:
         return any(re.search(rf"\b{name}\s*[(<]", kernel.body) for name in self.arguments.source.functions)
 
     def wrong_strides(self, line: int = 0) -> Iterator[str]:
-        """Rows of a matrix that are multiplied by a size other than its number of columns; ``line``: only there."""
+        """``line``: only there."""
         for kernel in self.arguments.source.kernels:
             given = self.arguments.of(kernel)
             sizes = {name: argument.name for name, argument in given.items() if argument.kind is Kind.SIZE}
@@ -269,7 +261,6 @@ class IndexRules:
                 )
 
     def _unguarded(self, kernel: Function, line: int) -> str:
-        """An index computed in place from thread and block, in a kernel that compares nothing."""
         indices = {access.index for access in kernel.accesses if access.line == line}
         numbered = [
             index
@@ -286,7 +277,6 @@ class IndexRules:
         )
 
     def guard(self, line: int, message: str) -> str:
-        """The wrong or missing condition around an access past the end."""
         kernel, said = self.arguments.source.kernel_at(line), message.split("\n")[0]
         if kernel is None or not _PAST_THE_END.search(said) or "of the shared array" in said:
             return ""
@@ -316,7 +306,7 @@ class IndexRules:
         conditions = [" ".join(parts) for _, _, parts in kernel.arguments_of("if", "while", "for")]
         conditions += [statement.rpartition("?")[0] for statement in re.split(r"[;{}]", kernel.body)]
         if not compared and any(name in names_in(_without_indices(condition)) for condition in conditions):
-            return ""  # compared in a way that is not understood here
+            return ""  # compared in an unknown way
         if not compared:
             return (
                 f"Nothing compares {name} with a size, and the last block has threads past the end. Put line {line} "
@@ -344,7 +334,6 @@ def _without_floor(extent: str) -> str:
 
 
 def _conditions(kernel: Function) -> str:
-    """All that decides in a kernel if something is done."""
     conditions = [" ".join(parts) for _, _, parts in kernel.arguments_of("if", "while", "for", "switch")]
     conditions += [statement.rpartition("?")[0] for statement in re.split(r"[;{}]", kernel.body)]
     return " ".join(conditions)

@@ -1,4 +1,4 @@
-"""Names mistakes in CUDA sources: a rule is a pattern of wrong numbers, or an error, and what the source does."""
+"""Names mistakes in CUDA sources: wrong numbers, or an error, must fit the code."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ _RIGHT_PLACES = (
     "scaled_input", "nan_ignored", "clamped", "one_off", "of_right", "capped", "line_offset", "padded", "other_type",
     "rows_counted", "step", "kept_sums",
 )  # fmt: skip
-# Patterns at the end of a result.
 _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
-# Patterns that leave no question, except which line it is.
+# Patterns that leave only the line unknown.
 _EXPLAINED = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
@@ -42,13 +41,12 @@ _EXPLAINED = (
 )  # fmt: skip
 
 
-# Instead of a mismatch, for rules that look at the source alone.
+# For rules that look at the source alone.
 NO_NUMBERS = Mismatch(argument="", kind="value", wrong=1, total=2)
 
 
 class CudaMistakes:
-    """Asks the rules about places, updates and values, and gives the first answer: a wrong place explains wrong values,
-    not the other way round."""
+    """Places first: a wrong place explains wrong values, not the other way round."""
 
     def __init__(self, arguments: Arguments) -> None:
         self.arguments = arguments
@@ -59,7 +57,7 @@ class CudaMistakes:
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> CudaMistakes | None:
-        """None if the text is too long to be read."""
+        """None if too long."""
         source = read(text)
         return cls(Arguments(manifest, source)) if source is not None else None
 
@@ -100,8 +98,6 @@ class CudaMistakes:
     @property
     def _sizes(self) -> list[str]:
         return [argument.name for argument in self.arguments.manifest.args if argument.kind is Kind.SIZE]
-
-    # Wrong results
 
     def of_result(
         self,
@@ -236,8 +232,6 @@ class CudaMistakes:
             return self.values.fast_function() if kind == "rounding" else ""
         return ""
 
-    # Errors
-
     def of_failure(self, failure: Failure) -> str:
         line = failure.line or 0
         if failure.kind == "cuda" and "ILLEGAL_ADDRESS" in failure.type:
@@ -281,7 +275,7 @@ class CudaMistakes:
         return ""
 
     def adds_to(self, result: str) -> bool:
-        """True if a kernel reads it or changes it by an atomic, or the source does something unknown with it."""
+        """True if a kernel reads it, or its use is unknown."""
         solve = self.arguments.source.solve
         own = [parameter.name for parameter in solve.parameters] if solve is not None else []
         names = [argument.name for argument in self.arguments.manifest.args]
@@ -300,7 +294,6 @@ class CudaMistakes:
 
 
 def _only_stores(kernel: Function, name: str) -> bool:
-    """True if the kernel only stores through this pointer."""
     stores = [
         access
         for access in kernel.accesses

@@ -1,5 +1,4 @@
-"""Mistakes in CUDA sources about extents: grids and loops that round down, blocks of another size than their kernel
-expects, shared memory without bytes, and sums that begin with nothing."""
+"""Mistakes in CUDA sources about grids, loops, blocks and shared memory."""
 
 from __future__ import annotations
 
@@ -32,7 +31,6 @@ class ShapeRules:
     indices: IndexRules
 
     def rounded_grid(self) -> str:
-        """A grid of n / threads blocks, if no other launch and no loop does the rest."""
         for launch in self.arguments.source.launches:
             kernel = launch.kernel
             if len(self.arguments.source.launches_of(kernel)) > 1 or re.search(r"\bgridDim\b", kernel.body):
@@ -56,7 +54,7 @@ class ShapeRules:
         return ""
 
     def rounded_size(self, pattern: Pattern, case: Case) -> str:
-        """A number of groups, rounded down, that leaves the last elements out: n / 4 vectors of four."""
+        """n / 4 vectors of four, say."""
         first = int(pattern.number)
         for function in self.arguments.source.functions.values():
             given = self.arguments.of(function)
@@ -74,7 +72,6 @@ class ShapeRules:
         return ""
 
     def one_block(self) -> str:
-        """A grid of one block for a kernel that asks for its block, and loops over none."""
         for launch in self.arguments.source.launches:
             kernel, grid = launch.kernel, self.indices.grid_of(launch)
             if len(self.arguments.source.launches_of(kernel)) > 1 or not re.search(
@@ -89,7 +86,6 @@ class ShapeRules:
         return ""
 
     def rounded_loop(self, case: Case) -> str:
-        """A loop over whole tiles alone, at a size that is no multiple of the tile."""
         for kernel in self.arguments.source.functions.values():
             given = self.arguments.of(kernel)
             for begin, _, header in kernel.loops():
@@ -112,7 +108,7 @@ class ShapeRules:
         return ""
 
     def _handles_rest(self, kernel: Function, size: str, tile: str, begin: int) -> bool:
-        """True if other code may do what is left: it asks for the remainder, or begins another loop behind."""
+        """It asks for the remainder, or loops again."""
         whole = self.arguments.source.text
         if re.search(rf"\b{size}\s*[%&]|%\s*\(*\s*{re.escape(tile)}\b", whole):
             return True
@@ -135,7 +131,7 @@ class ShapeRules:
         return None
 
     def _threads(self, launch: Launch) -> int | None:
-        """Threads of a block along x."""
+        """Along x."""
         text = plain_value(launch.caller.resolved(launch.block))
         found = re.fullmatch(r"dim3\s*[({]\s*([^,(){}]+)[^{}]*[)}]", text)
         if found is None and (
@@ -148,7 +144,6 @@ class ShapeRules:
         return self.arguments.source.number_of(found[1] if found else text)
 
     def step_between_blocks(self) -> str:
-        """Blocks that begin a fixed number of elements apart, with another number of threads."""
         for kernel in self.arguments.source.kernels:
             launches = self.arguments.source.launches_of(kernel)
             if len(launches) != 1 or any(True for _ in kernel.loops()):
@@ -173,7 +168,6 @@ class ShapeRules:
         return ""
 
     def beyond_block(self, pattern: Pattern) -> str:
-        """Nothing is right from the place on that is the number of threads in a block."""
         for launch in self.arguments.source.launches:
             threads = self._threads(launch)
             if threads and threads > 1 and pattern.number == threads:
@@ -184,7 +178,6 @@ class ShapeRules:
         return ""
 
     def dynamic_shared(self, message: str) -> str:
-        """An extern array that the launch gives too few bytes."""
         named = re.search(r"the shared array (\w+), which has ([\d,]+) bytes?", message)
         for kernel in self.arguments.source.kernels if named else ():
             assert named is not None
@@ -204,7 +197,6 @@ class ShapeRules:
         return ""
 
     def unset_shared(self, line: int) -> str:
-        """A shared sum that nothing sets before threads add to it."""
         kernel = self.arguments.source.kernel_at(line)
         for name in _shared_names(kernel) if kernel is not None else ():
             assert kernel is not None
@@ -237,8 +229,7 @@ class ShapeRules:
         return ""
 
     def early_return(self, line: int) -> str:
-        """Threads that return before the first barrier, and fill no place of a shared array that all places are read
-        of."""
+        """Threads that return early leave parts of a shared array unset."""
         kernel = self.arguments.source.kernel_at(line)
         names = _shared_names(kernel) if kernel is not None else ()
         if kernel is None or not names:
@@ -264,7 +255,6 @@ class ShapeRules:
         )
 
     def unset_local(self) -> str:
-        """A variable of a thread that is added to before it has a value."""
         for function in self.arguments.source.functions.values():
             for match in _DECLARED.finditer(function.body):
                 for declared in split(match[1]):

@@ -1,7 +1,7 @@
-"""Reads from a CUDA source what hints about wrong results need.
+"""Reads from a CUDA source what hints need.
 
-No parser: it follows no macros and skips what it does not understand. Rules compare every assignment with every other,
-so it refuses sources longer than people write.
+No parser: follows no macros, skips what it does not understand. Rules compare all pairs, so it refuses sources longer
+than people write.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from functools import cached_property
 from grader.challenge.model import Argument, Manifest
 from grader.sandbox.compiler.outline import plain_text
 
-# More than twice our longest solution: characters, each of these marks, and empty lines.
+# More than twice our longest solution.
 _MOST_CHARS = 1 << 16
 _MOST_MARKS = {"=": 500, "(": 600, "[": 400, "{": 300, "\n\n": 500}
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _NO_FUNCTIONS = frozenset("if for while switch catch return sizeof".split())
 _LAUNCHED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]{0,200}>)?\s*<<<")
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
-# A dereferenced pointer, not a product: no factor is in front of it, or it is assigned to.
+# A dereferenced pointer, not a product: no factor precedes it, or it is assigned to.
 _FOLLOWED = re.compile(
     r"(?:(?<=[;{}(=,+\-!&|?:])|\breturn)\s*\*\s*([A-Za-z_]\w*)"
     r"|(?<=\))\s*\*\s*([A-Za-z_]\w*)(?=\s*(?:[-+*/]?=(?!=)|\+\+|--))"
 )
 _ASSIGNED = re.compile(r"(?<![\w.>\]])([A-Za-z_]\w*)\s*([-+*/%&|^]?|<<|>>)=(?!=)")
-# In front of a name: a dereference, not a declaration.
+# A dereference, not a declaration.
 _DEREFERENCES = re.compile(r"(?:^|[;{})])\s*\*\s*$")
 _AFTER = re.compile(r"\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
 _COUNTED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*(?:\+\+|--)")
@@ -60,7 +60,7 @@ class Parameter:
 
     @property
     def constant(self) -> bool:
-        """True for a pointer through which nothing can be written."""
+        """Nothing can be written through it."""
         return re.search(r"\bconst\b[^*]*\*|^[^*]*\bconst\s*\*", self.type) is not None
 
 
@@ -70,7 +70,7 @@ class Access:
     line: int
     array: str
     index: str
-    #: Empty for a read, else ``=``, ``++`` or the like.
+    #: Empty for a read.
     operator: str = ""
     #: The expression to the right of the operator.
     value: str = ""
@@ -92,7 +92,6 @@ class Function:
     head: str
     parameters: list[Parameter]
     body: str
-    # Where the body begins in the source.
     begin: int
     source: CudaSource = field(repr=False)
 
@@ -102,7 +101,7 @@ class Function:
 
     @cached_property
     def numbered_by_macro(self) -> bool:
-        """True if it uses a macro that mentions threads or blocks: then some uses of them are not seen."""
+        """Some uses of threads are then not seen."""
         return not names_in(self.body).isdisjoint(self.source.numbering_macros)
 
     @cached_property
@@ -177,7 +176,7 @@ class Function:
                 yield match.start(), match[1], split(self.body[match.end() : close])
 
     def loops(self) -> Iterator[tuple[int, int, str]]:
-        """Begin and end of each loop's body, and the text in the loop's parentheses."""
+        """Begin, end and parentheses."""
         for match in re.finditer(r"\b(?:for|while)\s*\(", self.body):
             close = self.source.partner(self.begin + match.end() - 1) - self.begin
             if close < 0:
@@ -188,7 +187,7 @@ class Function:
             else:
                 end = self.body.find(";", close)
                 inner = self.body.rfind("for", close, end)
-                # A body without braces that contains a loop: up to the end of its statement.
+                # A loop in a body without braces.
                 while (
                     inner > 0
                     and end > 0
@@ -206,15 +205,14 @@ class Launch:
     caller: Function
     grid: str
     block: str
-    #: Bytes of dynamic shared memory; empty if the launch gives none.
+    #: Bytes of dynamic shared memory, or empty.
     shared: str
-    #: Parameter of the kernel -> expression that is passed for it, without casts.
+    #: Parameter -> passed expression, without casts.
     given: dict[str, str]
 
 
 class CudaSource:
-    """``text`` has no comments, literals or directives; ``numbering_macros`` mention threads or blocks; ``macros`` are
-    whole numbers."""
+    """``text``: without comments, literals and directives."""
 
     def __init__(
         self,
@@ -236,7 +234,7 @@ class CudaSource:
 
     @cached_property
     def constants(self) -> dict[str, int]:
-        """Names of whole numbers that the source fixes once."""
+        """Whole numbers that are set once."""
         found: dict[str, set[int]] = {name: {value} for name, value in self._macros.items()}
         for match in _CONSTANT.finditer(self.text):
             found.setdefault(match[1], set()).add(int(match[2]))
@@ -314,14 +312,13 @@ class CudaSource:
 
 @dataclass
 class Arguments:
-    """Maps the parameters of a source's functions to the challenge's arguments."""
+    """Maps parameters to the challenge's arguments."""
 
     manifest: Manifest
     source: CudaSource
     _known: dict[str, dict[str, Argument]] = field(default_factory=dict)
 
     def of(self, function: Function) -> dict[str, Argument]:
-        """Parameter -> argument of the challenge that launches pass for it."""
         if function.name not in self._known:
             self._known[function.name] = self._find_arguments(function)
         return self._known[function.name]
@@ -363,7 +360,7 @@ def read(text: str) -> CudaSource | None:
 
 
 def _numbering_macros(text: str) -> frozenset[str]:
-    """Macros that mention threads or blocks, directly or through each other."""
+    """Macros that mention threads or blocks, also indirectly."""
     bodies = [(match[1], names_in(match[2])) for match in _DEFINED.finditer(text)]
     found: set[str] = set(_NUMBERED)
     for _ in range(4):
@@ -398,7 +395,7 @@ def split(text: str) -> list[str]:
 
 
 def _expression(text: str, begin: int) -> str:
-    """The assigned expression: up to a semicolon, a comma, or the bracket that closes an earlier one."""
+    """Up to a semicolon, a comma, or an unmatched closing bracket."""
     depth, text = 0, text[: begin + _EXPRESSION_CHARS]
     for match in re.compile(r"[()\[\]{};,]").finditer(text, begin):
         if match[0] in _OPENING:

@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources where threads meet: elements that several of them change without an atomic operation."""
+"""Mistakes in CUDA sources where threads change an element without atomics."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from grader.judge.explaining.cuda.source import (
     split,
 )
 
-# At the end of a text: a condition for one thread, on the statement that follows.
+# A condition for one thread.
 _GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")
 # The head of a loop whose step is halved.
 _HALVES = re.compile(r"(?:/=\s*2|>>=\s*1|=\s*\w+\s*/\s*2|=\s*\w+\s*>>\s*1)\s*$")
 _FOR_ONE = re.compile(r"\bif\s*\(\s*([^();=]*(?:\([^();=]*\))?[^();=]*?)\s*==\s*(\d+)\s*\)")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-# Calls whose result depends on their arguments alone.
+# Calls that depend on their arguments alone.
 _PLAIN_CALL = re.compile(
     r"u?int(?:\d+_t)?|unsigned|long|size_t|float|double|short|char|bool|sizeof|f?(?:min|max)f?|abs|fabsf?|floorf?|ceilf?"
     r"|__float2int_r[dnuz]"
@@ -40,11 +40,10 @@ class Update:
 @dataclass
 class UpdateRules:
     arguments: Arguments
-    # By function, expression and depth: without it, variables that depend on each other are looked up many times.
+    # Variables that depend on each other are looked up often.
     _known_tags: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
 
     def updates(self) -> Iterator[Update]:
-        """Elements that several threads read, change and store without an atomic operation."""
         for function in self.arguments.source.functions.values():
             arrays = self._arrays_of(function)
             scalars = [
@@ -75,7 +74,7 @@ class UpdateRules:
                 yield Update(function, access, "data" in tags, not guarded)
 
     def _arrays_of(self, function: Function) -> dict[str, bool]:
-        """Arrays that several threads see, and whether these are all in one block."""
+        """Arrays that several threads see; True if these are in one block."""
         found = {
             parameter.name: False
             for parameter in function.parameters
@@ -86,7 +85,7 @@ class UpdateRules:
         return found
 
     def _tags(self, function: Function, expression: str, depth: int = 0) -> set[str]:
-        """What an index depends on: the thread, the block, or data."""
+        """What an index depends on: thread, block, or data."""
         key = function.name, expression, depth
         if key not in self._known_tags:
             self._known_tags[key] = self._find_tags(function, expression, depth)
@@ -134,7 +133,7 @@ class UpdateRules:
         )
 
     def left_behind(self) -> str:
-        """A tree moves the larger value to thread 0, but not what belongs to it, such as its index."""
+        """A tree moves the larger value, but not its index."""
         for function in self.arguments.source.kernels:
             shared = {name for name, of_block in self._arrays_of(function).items() if of_block}
             for begin, end, head in function.loops():
@@ -161,7 +160,7 @@ class UpdateRules:
         return ""
 
     def stored_by_other_lane(self) -> str:
-        """``__shfl_down_sync`` brings the sum to lane 0, and another lane stores it."""
+        """The sum is in lane 0, but another lane stores it."""
         for function in self.arguments.source.kernels:
             calls = list(function.arguments_of("__shfl_down_sync"))
             if not calls or function.numbered_by_macro:
@@ -186,7 +185,6 @@ class UpdateRules:
         return ""
 
     def added_by_all(self) -> str:
-        """An atomic operation that each thread does with a value of the whole block."""
         for function in self.arguments.source.kernels:
             shared = {name for name, of_block in self._arrays_of(function).items() if of_block}
             for place, name, parts in function.arguments_of("atomicAdd", "atomicSub"):
@@ -205,7 +203,6 @@ class UpdateRules:
         return ""
 
     def ordered_by_atomic(self) -> str:
-        """Places that an atomic counter hands out."""
         for function in self.arguments.source.kernels:
             for assignment in function.assignments:
                 if not re.search(r"\batomicAdd\s*\(", assignment.value):
@@ -238,7 +235,7 @@ class UpdateRules:
 
 
 def _is_for_some(function: Function, place: int) -> bool:
-    """True if a condition that compares decides if the statement at ``place`` is executed, or a return before it."""
+    """True if the statement is conditional."""
     source = function.source
     if re.search(r"\breturn\b", function.body[:place]):
         return True
@@ -257,7 +254,7 @@ def _is_for_some(function: Function, place: int) -> bool:
 
 
 def _changes_itself(access: Access) -> bool:
-    """True if the new value depends on the element's old one and on no other element of that array."""
+    """True if the new value depends on no other element."""
     if access.operator in ("++", "--"):
         return True
     others = len(re.findall(rf"\b{access.array}\b", access.value))

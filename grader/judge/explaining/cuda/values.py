@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources about values: maxima that start at 0, exponentials, sums, variances, quotients."""
+"""Mistakes in CUDA sources about extremes, exponentials, sums, variances and quotients."""
 
 from __future__ import annotations
 
@@ -41,14 +41,13 @@ _EXPONENTIALS = ("expf", "exp", "__expf", "exp2f", "exp2", "hexp")
 _BY_ONE_LESS = re.compile(
     r"/\s*\(\s*(?:\(\s*\w+\s*\)\s*)?([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*\)|/=\s*([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*;"
 )
-# Conversions to 16 bits.
 _TO_HALF = re.compile(r"\b__(?:float|double)22?(?:half|bfloat16)2?(?:_r[nzdu])?\b|\b__float2half\w*")
-# In float32, exp of more overflows, and exp of less than its negative is 0.
+# In float32, exp overflows above, and is 0 below its negative.
 _EXPONENT = 80.0
 _UNIT = 2.0**-24
-# Mean squared over variance of a row at which float32 loses 4 of 7 digits in their difference.
+# Above this squared mean over variance, their difference loses 4 of float32's 7 digits.
 _CANCELLING = 1e3
-# Without a factor in front, which would be divided too.
+# A factor in front would be divided too.
 _QUOTIENT = re.compile(
     r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))"
 )
@@ -63,7 +62,7 @@ class ValueRules:
     arguments: Arguments
 
     def starts_of_extremes(self) -> Iterator[tuple[bool, Function, str]]:
-        """Maxima (True) and minima that start at 0: their function, and the hint."""
+        """Maxima (True) and minima that start at 0."""
         for function in self.arguments.source.functions.values():
             loops = list(function.loops())
             for assignment in function.assignments:
@@ -105,7 +104,7 @@ class ValueRules:
                     )
 
     def of_shared_extremes(self) -> Iterator[tuple[bool, Function, str]]:
-        """As ``starts_of_extremes``, of elements that threads without data fill with 0."""
+        """Threads without data fill elements with 0."""
         for function in self.arguments.source.functions.values():
             for access in function.accesses:
                 found = re.match(r"(?:std::)?_*h?f?(max|min)[fl]?\s*\(", access.value)
@@ -224,7 +223,6 @@ class ValueRules:
         return ""
 
     def computes_in_half(self) -> str:
-        """Values of 32 bits that a kernel rounds to 16."""
         if any(argument.dtype.half for argument in self.arguments.manifest.buffers):
             return ""
         for function in self.arguments.source.functions.values():
@@ -241,7 +239,7 @@ class ValueRules:
         return share is None or share <= unit * max(case.sizes.values(), default=1)
 
     def _share(self, mismatch: Mismatch) -> float | None:
-        """The worst error, relative to the tolerance's sum of absolute values."""
+        """The worst error relative to the sum of absolute values."""
         worst = next(
             (element for element in mismatch.worst if element.error is not None and element.allowed), None
         )
@@ -257,7 +255,7 @@ class ValueRules:
         return manifest.tolerance.loosest(manifest.results)
 
     def long_sum(self, kind: str, mismatch: Mismatch, case: Case) -> str:
-        """A float32 sum of many terms, one after the other, if that explains the error."""
+        """A serial float32 sum."""
         share, allowed = self._share(mismatch), self._relative()
         if share is None or self._dtype_of(mismatch.argument) is not DType.FLOAT32:
             return ""
@@ -339,7 +337,6 @@ class ValueRules:
         return ""
 
     def epsilon_outside_root(self) -> str:
-        """eps that is added to a root, not to the number under it."""
         for function in self.arguments.source.functions.values():
             given = self.arguments.of(function)
             for place, name, parts in function.arguments_of("sqrtf", "sqrt", "__fsqrt_rn"):
@@ -412,7 +409,6 @@ class ValueRules:
         return ""
 
     def fast_function(self) -> str:
-        """A function of few digits."""
         for function in self.arguments.source.functions.values():
             for place, name, _ in function.arguments_of(*_FAST):
                 return (
@@ -431,7 +427,7 @@ class ValueRules:
         return found if found and (share is None or share < 1e-2) else ""
 
     def cancels(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> bool:
-        """True if the mean of some row of an input is large compared with the deviations."""
+        """A mean that is large compared with deviations."""
         for values in inputs.values():
             row = _row_of(values, mismatch)
             if row is None or row.numel() < 2 or not row.is_floating_point():
@@ -444,7 +440,7 @@ class ValueRules:
 
 
 def _given_to_idle(function: Function, name: str, before: int, maximum: bool) -> str:
-    """``m = t < cols ? x[t] : 0`` in front of a running maximum or minimum."""
+    """``m = t < cols ? x[t] : 0`` before a running extreme."""
     every: list[Assignment | Access] = [*function.assignments, *function.accesses]
     for one in every:
         called = one.array if isinstance(one, Access) else one.name
@@ -481,7 +477,7 @@ def _adds_to_itself(assignment: Assignment) -> bool:
 
 
 def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
-    """True for a running maximum, False for a minimum, None for anything else."""
+    """True for a running maximum, False for a minimum."""
     if found := re.match(r"(?:std::)?_*h?f?(max|min)[fl]?\s*\(", assignment.value):
         return found[1] == "max" if assignment.name in names_in(assignment.value) else None
     if found := re.match(r"[^?]*([<>])=?[^?]*\?", assignment.value):
@@ -503,7 +499,7 @@ def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
 
 
 def _row_of(values: torch.Tensor, mismatch: Mismatch) -> torch.Tensor | None:
-    """The part of an input behind the first wrong element: its row, or all of a vector."""
+    """The row of the first wrong element, or a whole vector."""
     if not values.numel():
         return None
     if values.dim() < 2:

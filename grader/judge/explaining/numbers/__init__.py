@@ -1,1 +1,1 @@
-"""What the numbers of a wrong result show by themselves."""
+"""What a wrong result's numbers show by themselves."""

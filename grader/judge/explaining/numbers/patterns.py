@@ -1,7 +1,4 @@
-"""How a wrong result differs from the right one, by its numbers alone.
-
-A pattern counts only if it fits every element.
-"""
+"""How a wrong result differs from the right one, by its numbers. A pattern must fit every element."""
 
 from __future__ import annotations
 
@@ -15,18 +12,16 @@ from grader.judge.worst import allowed_error, index_of
 if TYPE_CHECKING:
     import torch
 
-# Relative precision of a constant factor.
 _SAME_FACTOR = 2e-3
-# An allowed error of 0 is a tiny one here.
 _SHOWN_TIMES = 1e15
-# Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
+# Largest relative errors of half's 11 bits: in long sums, and in short ones.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
-# Of the largest value: a larger error is no small one, whatever the scale of the allowance.
+# Largest error of rounding, relative to the largest value.
 _NEARLY = 2.0**-5
-# Groups of elements that a block scans.
+# Elements that a block scans.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
-# A single number is a multiple of the right one if their quotient is a whole number but for this share.
+# Relative distance from a whole number.
 _SAME_MULTIPLE = 2e-5
 _MOST_MULTIPLE = 4096
 
@@ -110,7 +105,7 @@ def _zeros(result: Wrong) -> Pattern | None:
 
 
 def _narrow(result: Wrong) -> Pattern | None:
-    """The right values in numbers of half the width, one after the other."""
+    """As numbers of half the width."""
     import torch
 
     got, want, name = result.got.contiguous(), result.want, result.argument.name
@@ -133,7 +128,6 @@ def _narrow(result: Wrong) -> Pattern | None:
 
 
 def _empty_places(result: Wrong) -> Pattern | None:
-    """A few counts that are 0, and nothing else is wrong."""
     import torch
 
     places = torch.nonzero(result.wrong).reshape(-1)
@@ -153,7 +147,7 @@ def _empty_places(result: Wrong) -> Pattern | None:
 
 
 def _untouched(result: Wrong) -> Pattern | None:
-    """Elements of an in-out that still have their values from before the call, to the bit."""
+    """Unchanged bits in an in-out."""
     import torch
 
     if result.argument.kind is not Kind.INOUT or result.given is None:
@@ -183,7 +177,6 @@ def _untouched(result: Wrong) -> Pattern | None:
 
 
 def _capped(result: Wrong) -> Pattern | None:
-    """One value in place of all that are above it, or below."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -210,7 +203,6 @@ def _capped(result: Wrong) -> Pattern | None:
 
 
 def _nan_lost(result: Wrong) -> Pattern | None:
-    """Numbers where NaN belongs, and nothing else is wrong."""
     import torch
 
     if not result.want.is_floating_point():
@@ -270,14 +262,14 @@ def _repeated(result: Wrong) -> Pattern | None:
     name = result.argument.name
     if got.is_floating_point() and not bool(got.isfinite().all()):
         return None
-    # A wrong index gives the same bits; nearly equal rows may have another cause.
+    # Nearly equal rows may have another cause.
     for axis, word in ((1, "row"), (2, "column")):
         one, right = got.narrow(axis, 0, 1), want.narrow(axis, 0, 1)
         if not torch.equal(got, one.expand_as(got)) or result.agrees(want, right.expand_as(want)):
             continue
         if torch.unique(one).numel() == 1:
             return Pattern("alike", f"All elements of {name} are {one.reshape(-1)[0].item():.6g}.")
-        # Rows may be the same for other reasons: an index without effect gives the first.
+        # An index without effect gives the first row.
         if result.explains(one, right, want.narrow(axis, 1, 1)):
             text = f"Every {word} of {name} is the right {word} 0: the {word} index has no effect."
             return Pattern(f"{word}s_repeated", text)
@@ -286,7 +278,7 @@ def _repeated(result: Wrong) -> Pattern | None:
 
 
 def _kept_sums(result: Wrong) -> Pattern | None:
-    """Each element also has the elements before it in its group: a sum that is not cleared between them."""
+    """A sum that is not cleared between elements."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -316,7 +308,7 @@ def _kept_sums(result: Wrong) -> Pattern | None:
 
 def _shifted(result: Wrong) -> Pattern | None:
     if result.want.is_floating_point() and _offset(result) is not None:
-        return None  # as in 1, 2, 3, ..., where both fit
+        return None  # both fit 1, 2, 3, ...
     total = result.got.numel()
     row = result.shape[-1] if len(result.shape) > 1 else 0
     for by in dict.fromkeys((1, -1, 2, -2, row, -row)):
@@ -334,7 +326,6 @@ def _shifted(result: Wrong) -> Pattern | None:
 
 
 def _cut_to_integers(result: Wrong) -> Pattern | None:
-    """The right values without their fractions."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -360,7 +351,7 @@ def _cut_to_integers(result: Wrong) -> Pattern | None:
 
 
 def _begins_again(result: Wrong) -> Pattern | None:
-    """A running total that starts from nothing in each group of neighbours."""
+    """A running total that restarts."""
     total, flat = result.got.numel(), len(result.shape) == 1
     if not flat or int(result.wrong.sum()) < FEWEST:
         return None
@@ -382,7 +373,7 @@ def _begins_again(result: Wrong) -> Pattern | None:
             )
         if count < 3:
             continue
-        # Each group has the total of the group before it, but not of those further back.
+        # Each group has the total of only the group before.
         left = before.clone()
         left[size:] -= before[: left.numel() - size]
         earlier = before - left
@@ -398,14 +389,14 @@ def _begins_again(result: Wrong) -> Pattern | None:
 
 
 def _of_chunk(result: Wrong) -> Pattern | None:
-    """Indices within a chunk in place of indices within the whole."""
+    """Indices within a chunk."""
     if result.want.is_floating_point() or result.want.dtype.itemsize < 4:
         return None
     got, want = result.got.long(), result.want.long()
     if bool((want < 0).any()) or bool((got < 0).any()):
         return None
     sizes = [size for size in reversed(_GROUPS) if bool((got == want % size).all())]
-    # A single index has the same remainder by chance once in some hundred.
+    # By chance, one in some hundred single indices fits.
     if not sizes or (want.numel() < FEWEST and int(got.max()) == 0):
         return None
     told = " or ".join(map(str, sizes))
@@ -418,7 +409,6 @@ def _of_chunk(result: Wrong) -> Pattern | None:
 
 
 def _multiple(result: Wrong) -> Pattern | None:
-    """A few numbers that are all the same whole multiple, or part, of the right ones."""
     if not result.want.is_floating_point() or not 0 < result.want.numel() < FEWEST:
         return None
     ratios = []
@@ -442,7 +432,6 @@ def _multiple(result: Wrong) -> Pattern | None:
 
 
 def _one_off(result: Wrong) -> Pattern | None:
-    """A single whole number that is off by one."""
     if result.want.is_floating_point() or result.want.numel() != 1:
         return None
     off = int(result.got[0]) - int(result.want[0])
@@ -455,7 +444,6 @@ def _one_off(result: Wrong) -> Pattern | None:
 
 
 def _of_right(result: Wrong) -> Pattern | None:
-    """A function of the right values."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -504,7 +492,6 @@ def _factor(result: Wrong) -> Pattern | None:
 
 
 def _row_factor(result: Wrong) -> Pattern | None:
-    """A factor for each row, not the same for all."""
     import torch
 
     got, want = matrix_of(result, result.got), matrix_of(result, result.want)
@@ -533,7 +520,6 @@ def _row_factor(result: Wrong) -> Pattern | None:
 
 
 def _line_offset(result: Wrong) -> Pattern | None:
-    """An amount for each row, or each column, by which all its elements are off."""
     import torch
 
     got, want = matrix_of(result, result.got), matrix_of(result, result.want)
@@ -548,7 +534,7 @@ def _line_offset(result: Wrong) -> Pattern | None:
         least = float(off.abs().max())
         alike = want - want.median(dim=axis, keepdim=True).values
         if float(alike.abs().max()) <= 1e-3 * scale:
-            continue  # then a line is off by one amount whatever its cause
+            continue  # a line is then off by one amount whatever the cause
         if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
             return Pattern(
                 "line_offset",
@@ -591,7 +577,7 @@ def _rounding(result: Wrong) -> Pattern | None:
     ):
         return None
     own, few = want.abs(), result.want.numel() < FEWEST
-    # An element near 0 may be the sum of terms that are not.
+    # An element near 0 may be the sum of large terms.
     least = 0.0 if few else float(_typical(own))
     scale = (own if few or result.magnitude is None else result.magnitude.double().abs()).clamp(min=least)
     errors, scales = (got - want).abs()[result.wrong], scale[result.wrong]

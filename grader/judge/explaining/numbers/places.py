@@ -1,5 +1,4 @@
-"""Where the wrong elements of a result are, and which other values they have: the patterns that say less than those of
-``grader.judge.explaining.numbers.patterns``, and are looked for last."""
+"""Patterns of wrong elements' places: they say less than ``patterns``, so they come last."""
 
 from __future__ import annotations
 
@@ -13,14 +12,12 @@ if TYPE_CHECKING:
     import torch
 
 _STEPS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-# Of groups of elements, and of tiles at the end of a dimension.
 _CHUNKS = (1024, 512, 256, 128, 64, 32)
 _LAST_TILES = (256, 128, 64, 32, 16, 8)
 _MOST_CHUNKS = 256
 
 
 def line_pattern(result: Wrong) -> Pattern | None:
-    """Which rows, columns or elements are wrong. Says less than ``pattern_of``, which says how they are."""
     for find in (_old_values, _right_alone, _block_order, _reordered, _periodic, _last_tile, _few_lines):
         if (found := find(result)) is not None:
             return found
@@ -28,7 +25,6 @@ def line_pattern(result: Wrong) -> Pattern | None:
 
 
 def _old_values(result: Wrong) -> Pattern | None:
-    """Each wrong element has the value from before the call, or the one of the case before."""
     import torch
 
     places = torch.nonzero(result.wrong).reshape(-1)
@@ -55,7 +51,6 @@ def _old_values(result: Wrong) -> Pattern | None:
 
 
 def _right_alone(result: Wrong) -> Pattern | None:
-    """The elements of one thread are right, and hardly any other."""
     import torch
 
     shape, total = result.shape, result.wrong.numel()
@@ -90,7 +85,6 @@ def _right_alone(result: Wrong) -> Pattern | None:
 
 
 def spread(result: Wrong) -> Pattern | None:
-    """Every wrong element is NaN or infinite; all, or in whole rows or columns."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -124,7 +118,6 @@ def spread(result: Wrong) -> Pattern | None:
 
 
 def _block_order(result: Wrong) -> Pattern | None:
-    """The right values in the right order within blocks, but blocks at each other's places."""
     if int(result.wrong.sum()) < FEWEST:
         return None
     name, total = result.argument.name, result.got.numel()
@@ -163,7 +156,6 @@ def _block_order(result: Wrong) -> Pattern | None:
 
 
 def _reordered(result: Wrong) -> Pattern | None:
-    """The right values, each as often as it must occur, in another order."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST or torch.unique(result.want[result.wrong]).numel() < FEWEST:
@@ -184,7 +176,7 @@ def _tiles(matrix: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def _order(result: Wrong, got: torch.Tensor, want: torch.Tensor) -> list[int] | None:
-    """For each row of ``got``, the one of ``want`` that it is; None unless each occurs once, and not all in place."""
+    """The row of ``want`` for each row of ``got``; None unless each occurs once, and not all in place."""
     import torch
 
     count, size = got.shape
@@ -199,7 +191,6 @@ def _order(result: Wrong, got: torch.Tensor, want: torch.Tensor) -> list[int] | 
 
 
 def _last_tile(result: Wrong) -> Pattern | None:
-    """All wrong elements are in the last tile along one dimension, most of which is wrong."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -223,7 +214,6 @@ def _last_tile(result: Wrong) -> Pattern | None:
 
 
 def _periodic(result: Wrong) -> Pattern | None:
-    """Wrong elements at one place of each group of neighbours: of columns, of rows, or of a vector's elements."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -242,7 +232,6 @@ def _periodic(result: Wrong) -> Pattern | None:
 
 
 def _few_lines(result: Wrong) -> Pattern | None:
-    """All wrong elements are in a few rows or columns, and most of these are wrong."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -265,8 +254,7 @@ def _few_lines(result: Wrong) -> Pattern | None:
 
 
 def _lines(result: Wrong) -> Iterator[tuple[torch.Tensor, int, str]]:
-    """For columns and rows of a matrix, or elements of a vector: each wrong element's place, how many there are, and
-    their word."""
+    """For each kind of line: wrong elements' lines, their number, and a word."""
     import torch
 
     flat = torch.nonzero(result.wrong).reshape(-1)

@@ -1,7 +1,4 @@
-"""Wrong results that are a simple function of an input: a copy of it, its absolute value, a count of other elements.
-
-A relation counts only if it fits every element, and the right result does not have it.
-"""
+"""Wrong results that are a simple function of an input at every element."""
 
 from __future__ import annotations
 
@@ -14,12 +11,11 @@ if TYPE_CHECKING:
     import torch
 
 _SAME = 1e-4
-# Of fewer elements, counts may be the same by chance.
+# Counts of fewer elements may be equal by chance.
 _MANY = 32
-# Of the sum of absolute values: what a sum in float32 may lose.
+# Float32 rounding, relative to the sum of absolute values.
 _SAME_SUM = 1e-6
 _PARTS = (1024, 512, 256, 128, 64, 32, 2048, 4096)
-# With ``{}`` for the input's name.
 _FUNCTIONS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
     ("the absolute value of {}", lambda values: values.abs()),
     ("{} with the other sign", lambda values: -values),
@@ -53,7 +49,7 @@ def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None
 
 
 def loosely_related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Relations that say less than other questions do."""
+    """These say less than other questions."""
     for find in (_with_right, _vector_times_row, _factor_beside, _error_by_row):
         if (found := find(result, inputs)) is not None:
             return found
@@ -63,7 +59,7 @@ def loosely_related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
 def _rows_and_vectors(
     result: Wrong, inputs: Mapping[str, torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor, list[tuple[str, torch.Tensor]]] | None:
-    """Got and want as matrices, and inputs with an element for each column."""
+    """Got and want as matrices, and inputs with an element per column."""
     import torch
 
     shape = result.shape
@@ -86,7 +82,6 @@ def _rows_and_vectors(
 
 
 def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """The error is an input's column times one number for each row."""
     found = _rows_and_vectors(result, inputs)
     if found is None:
         return None
@@ -108,7 +103,7 @@ def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patt
 
 
 def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A factor for each row of what remains without an input that is added."""
+    """Each row has a factor on what remains without an added input."""
     found = _rows_and_vectors(result, inputs)
     if found is None:
         return None
@@ -130,7 +125,7 @@ def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _alike(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
-    """Inputs, flat, with as many elements of the same type, and with several values where the result is wrong."""
+    """Flat inputs of the same size and type, with several values at wrong places."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -170,7 +165,6 @@ def _function(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | No
 
 
 def _with_right(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """An input and the right value, put together."""
     import torch
 
     if not result.want.is_floating_point():
@@ -199,7 +193,6 @@ def _with_right(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | 
 
 
 def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """In each row, the error is a multiple of an input, plus a constant."""
     import torch
 
     shape = result.shape
@@ -231,7 +224,7 @@ def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern 
 
 
 def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Where the result is wrong, and nowhere else, it is an input, or a multiple of it."""
+    """Wrong elements, and no others, are a multiple of an input."""
     import torch
 
     if not result.want.is_floating_point() or bool(result.wrong.all()):
@@ -253,14 +246,13 @@ def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _equal(got: torch.Tensor, other: torch.Tensor) -> bool:
-    """Nearly, whatever the tolerance: that may be wide where values are huge."""
+    """The tolerance may be too wide."""
     import torch
 
     return torch.allclose(got, other, rtol=_SAME, atol=0.0, equal_nan=True)
 
 
 def _value_at_index(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """The value of a row at the right index, cut to an integer, in place of the index."""
     import torch
 
     got, want = result.got, result.want
@@ -285,7 +277,6 @@ def _value_at_index(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
 
 
 def _place_in_array(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Indices that count from the beginning of an input, in place of its row."""
     import torch
 
     if result.want.is_floating_point() or len(result.shape) != 1 or result.got.numel() < 3:
@@ -304,8 +295,6 @@ def _place_in_array(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
 
 
 def _largest_part(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A single sum that is the largest or smallest of the sums of its parts."""
-
     if result.got.numel() != 1 or not result.want.is_floating_point():
         return None
     got, want = float(result.got[0]), float(result.want[0])
@@ -333,7 +322,6 @@ def _largest_part(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern 
 
 
 def _counted(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A single count, of other elements than it should be."""
     if result.got.numel() != 1 or result.want.is_floating_point():
         return None
     got, want = int(result.got[0]), int(result.want[0])

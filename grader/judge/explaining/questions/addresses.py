@@ -1,7 +1,4 @@
-"""Other elements of the inputs that a wrong result may have read: a wrong stride, a tile again, lanes beyond the end.
-
-Each is a question to the challenge's reference with inputs as a kernel with that mistake would see them.
-"""
+"""Asks the reference with inputs as a kernel with wrong addresses would see them."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 Inputs = Mapping[str, "torch.Tensor"]
-# A pattern, other inputs, and another case if sizes differ.
+# With another case if sizes differ.
 Misread = tuple[Pattern, Inputs, Case]
 
 _TILES = (32, 16, 64, 128, 8, 256)
@@ -47,7 +44,7 @@ def _read(challenge: Challenge, inputs: Inputs) -> list[Argument]:
 
 
 def _padded(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Lanes beyond a size, filled with 0, that count."""
+    """Lanes beyond a size count as 0."""
     import torch
 
     manifest = challenge.manifest
@@ -82,7 +79,6 @@ def _padded(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> 
 
 
 def _groups_again(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Each group of threads reads the first elements again."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -111,7 +107,7 @@ def _groups_again(challenge: Challenge, case: Case, inputs: Inputs, result: Wron
 
 
 def _flat(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """Elements at flat places; 0 outside."""
+    """0 outside."""
     import torch
 
     flat = values.reshape(-1)
@@ -120,7 +116,6 @@ def _flat(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
 
 
 def _strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Rows that begin at another multiple of the row's number."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -150,7 +145,6 @@ def _strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) ->
 
 
 def _outer_strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Matrices of a batch that begin at another multiple of their number."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -196,7 +190,6 @@ def _turned_tiles(challenge: Challenge, case: Case, inputs: Inputs, result: Wron
 
 
 def _tile_steps(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Tiles that are read one after the other, with a wrong step from one to the next."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -246,7 +239,6 @@ def _shifted(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) ->
 
 
 def _other_type(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Numbers of 16 bits, taken for those of the other type."""
     import torch
 
     own = [arg for arg in _read(challenge, inputs) if arg.dtype in (DType.FLOAT16, DType.BFLOAT16)]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 
-# By the clock it may take this many times as long: a busy machine changes few answers.
+# A busy machine should change few answers.
 _TIMES = 5
 
 
 class Budget:
-    """Seconds of this thread, and a multiple of them by the clock."""
-
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._began = time.thread_time(), time.monotonic()
@@ -21,6 +19,6 @@ class Budget:
 
     @property
     def used(self) -> float:
-        """Seconds of this thread, or the share of the clock's if that is more."""
+        """Seconds of this thread, or the clock's share if that is more."""
         thread, clock = self._began
         return max(time.thread_time() - thread, (time.monotonic() - clock) / _TIMES)

@@ -1,4 +1,4 @@
-"""Whether another answer explains a wrong result."""
+"""Decides if another answer explains a wrong result."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from grader.judge.worst import allowed_error
 if TYPE_CHECKING:
     import torch
 
-# Another answer explains errors if it is this many times closer.
 EXPLAINED = 8.0
 EXPLAINED_FEW = 200.0
-# A few wrong floats must be this many times closer to the other answer: by chance, one in a hundred tries is near.
+# By chance, one in a hundred tries is near.
 _CLOSER = 1e4
 
 
 def fits(result: Wrong, answer: torch.Tensor) -> bool:
-    """True if ``answer`` (flat) explains the whole result, and is not the right one."""
+    """``answer`` (flat) explains the result and is not the right one."""
     if answer.numel() != result.got.numel() or not result.agrees(result.got, answer):
         return False
     if result.agrees(result.want, answer):
@@ -28,7 +27,7 @@ def fits(result: Wrong, answer: torch.Tensor) -> bool:
     if int(result.wrong.sum()) >= FEWEST:
         return _closer(result, answer)
     if not result.want.is_floating_point():
-        # The other elements agree, too; a difference of 1 has many reasons.
+        # A difference of 1 has many reasons.
         off = (result.got.double() - result.want.double()).abs()[result.wrong]
         return result.want.numel() >= FEWEST and bool((off > 1).all())
     allowed = allowed_error(result.want, result.allowance, result.magnitude)[result.wrong]
@@ -38,7 +37,7 @@ def fits(result: Wrong, answer: torch.Tensor) -> bool:
 
 
 def _closer(result: Wrong, answer: torch.Tensor) -> bool:
-    """True if the answer is much nearer than the right one: a tolerance alone may be too wide."""
+    """A tolerance alone may be too wide."""
     import torch
 
     got, want, other = (values.double()[result.wrong] for values in (result.got, result.want, answer))

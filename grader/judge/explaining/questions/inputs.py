@@ -1,7 +1,4 @@
-"""Which other question a wrong result answers: other inputs, arguments exchanged or without effect, sums of a part.
-
-Each try asks the challenge's own reference, and counts only if the whole result agrees.
-"""
+"""Finds other inputs that explain a wrong result, by the challenge's reference."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from grader.judge.oracle import right_answers, scalar_values
 if TYPE_CHECKING:
     import torch
 
-# With fewer input elements, several questions may have the same answer.
+# Fewer elements fit several questions.
 _TELLING = 32
 _ROUNDED_TO = ("tf32", "float16", "bfloat16")
 _DIGITS = {
@@ -37,11 +34,10 @@ _DIGITS = {
     "float16": "float16 (half)",
     "bfloat16": "bfloat16 (7 bits of mantissa)",
 }
-# Of threads that reduce together.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
 _WARP = 32
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)
-# A vector read by the row costs a call of the reference for each row.
+# Each row costs a reference call.
 _MOST_ROWS = 12
 
 Ask = Callable[[], "torch.Tensor | None"]
@@ -51,21 +47,20 @@ Try = tuple[Pattern, Ask]
 def answers_another(
     result: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, rounding: bool
 ) -> Pattern | None:
-    """The question that the result answers instead. ``rounding``: errors are small, so inputs in lower precision are
-    tried first."""
+    """``rounding``: small errors, so try lower precision first."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
-    # On the host: on a GPU, an index that a changed input takes out of an array would end the judge's context.
+    # On a GPU, an index outside an array would end the judge's context.
     result, inputs = result.on_host, {name: values.cpu() for name, values in inputs.items()}
     if any(arg.dtype.complex for arg in challenge.manifest.buffers):
-        return None  # its parts are no axis of the question
+        return None
     if not bool(result.got[result.wrong].any()):
         return None  # many questions have the answer 0
     if not result.want.is_floating_point():
         if (found := _other_of_equals(result, inputs)) is not None:
             return found
         if result.want.numel() < FEWEST:
-            return None  # few integers may be the same by chance
+            return None  # few integers may be equal by chance
     tries = _Tries(challenge, case, inputs, result)
     budget = Budget(limits.OTHER_QUESTIONS_SECONDS)
     if (found := Rows(challenge, case, inputs, result).counted()) is not None:
@@ -104,7 +99,7 @@ def _explains_rounding(result: Wrong, answer: torch.Tensor | None) -> bool:
 
 
 def _other_of_equals(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Indices of elements that are as large as those at the right indices."""
+    """Indices of equal elements."""
     import torch
 
     if len(result.shape) != 1 or int(result.wrong.sum()) < 3:
@@ -166,7 +161,7 @@ class _Tries:
         return ask
 
     def every(self) -> Iterator[Try]:
-        """The more usual mistakes first."""
+        """More usual mistakes first."""
         yield from self.inverted()
         yield from self.nan_ignored()
         yield from self.clamped()
@@ -197,7 +192,6 @@ class _Tries:
             )
 
     def _narrowed(self, changed: Mapping[str, torch.Tensor], asked: Case) -> Ask:
-        """The part of a larger answer that the result has."""
         name, shape = self.result.argument.name, self.result.shape
 
         def ask() -> torch.Tensor | None:
@@ -212,7 +206,7 @@ class _Tries:
         return ask
 
     def two_ignored(self) -> Iterator[Try]:
-        """Two inputs without effect, such as a mean and a deviation."""
+        """Such as a mean and a deviation."""
         floats = [arg for arg in self.read if arg.dtype.floating and arg.kind is Kind.INPUT]
         for one, other in itertools.combinations(floats, 2):
             for first, second in itertools.product((0.0, 1.0), repeat=2):
@@ -289,7 +283,6 @@ class _Tries:
             yield Pattern("exchanged", text, names=(first.name, second.name)), self._asks(case=asked)
 
     def changed(self) -> Iterator[Try]:
-        """One input read for another, with the other sign, or divided by."""
         floats = [arg for arg in self.read if arg.dtype.floating]
         for arg in floats:
             values = self.inputs[arg.name]
@@ -333,7 +326,6 @@ class _Tries:
                 yield Pattern("scaled_input", text, names=(arg.name,)), self._asks({arg.name: other})
 
     def by_scalars(self) -> Iterator[Try]:
-        """An input that a scalar multiplies or divides, too."""
         for scalar in self.challenge.manifest.scalars:
             value = float(scalar_values(self.challenge.manifest, self.case)[scalar.name])
             if not math.isfinite(value) or value in (0.0, 1.0):
@@ -347,7 +339,7 @@ class _Tries:
                     yield Pattern("scaled_input", text, value, (arg.name,)), self._asks({arg.name: other})
 
     def scaled_within(self) -> Iterator[Try]:
-        """A function of another multiple of its argument: x f(x) with f(c x) for f(x) is f'(c x) / c."""
+        """x f(x) with f(c x) for f(x) is f'(c x) / c."""
         for arg in self.read:
             values = self.inputs[arg.name]
             if not arg.dtype.floating or values.numel() != self.result.got.numel():
@@ -384,7 +376,6 @@ class _Tries:
                     yield Pattern("nan_ignored", text, names=(arg.name,)), self._asks({arg.name: changed})
 
     def clamped(self) -> Iterator[Try]:
-        """Whole numbers outside the range that the challenge declares, taken for its ends."""
         for arg in self.read:
             if arg.dtype.floating or arg.values.dist != "integers" or not self.inputs[arg.name].numel():
                 continue
@@ -402,7 +393,6 @@ class _Tries:
                 yield Pattern("clamped", text, names=(arg.name,)), self._asks(changed)
 
     def fewer(self) -> Iterator[Try]:
-        """The first elements alone, along a size that no result has."""
         manifest = self.challenge.manifest
         of_results = {name for arg in manifest.results for text in arg.shape for name in parse(text).names}
         for size in manifest.sizes:
@@ -424,7 +414,6 @@ class _Tries:
                 yield Pattern("fewer", text, kept, (size,)), self._asks(changed, asked)
 
     def other_axis(self) -> Iterator[Try]:
-        """Rows and columns exchanged in all inputs and outputs, if these are matrices of one shape."""
         manifest, sizes = self.challenge.manifest, self.case.sizes
         shapes = {tuple(arg.shape) for arg in manifest.buffers}
         if len(shapes) != 1 or len(manifest.sizes) != 2 or tuple(manifest.sizes) not in shapes:
@@ -476,7 +465,7 @@ class _Tries:
             yield Pattern("reversed", text, names=(name,)), answer
 
     def left_out(self) -> Iterator[Try]:
-        """Sums along a size that the result does not have: without their first or last terms, or of one tile alone."""
+        """The sum is along a size that the result does not have."""
         of_results = set(self.result.argument.shape)
         summed: dict[str, list[Argument]] = {}
         for arg in self.read:
@@ -493,7 +482,6 @@ class _Tries:
                 yield Pattern("left_out", text, begin or end, (size,)), self._asks(changed)
 
     def some_lanes(self) -> Iterator[Try]:
-        """Sums of vectors in which only some threads of each group take part."""
         vectors = [
             arg for arg in self.read if len(arg.shape) == 1 and arg.dtype.floating and arg.kind is Kind.INPUT
         ]
@@ -516,7 +504,7 @@ class _Tries:
                 yield Pattern("some_lanes", text, kept), self._asks(changed)
 
     def twice(self) -> Iterator[Try]:
-        """An in-out that is computed from its own result once more; a scalar that counts twice or half, or negated."""
+        """An in-out computed twice; a scalar with a factor."""
         arg = self.result.argument
         if arg.kind is Kind.INOUT:
             ask = self._asks()
@@ -550,7 +538,6 @@ class _Tries:
                 yield Pattern("scaled", text, factor, (scalar.name,)), self._asks(case=asked)
 
     def by_row(self) -> Iterator[Try]:
-        """Vectors with an element for each column, read by the row's number."""
         shape = self.result.shape
         if (
             len(shape) != 2
@@ -611,7 +598,7 @@ class _Tries:
 
 
 def _parts(size: str, extent: int, of: str) -> Iterator[tuple[int, int, str]]:
-    """First and end of the terms that count, and a sentence."""
+    """First and end, and a sentence."""
     right = "The result is right if"
     yield (
         0,
@@ -670,7 +657,7 @@ def _of_lanes(values: torch.Tensor, group: int, kept: int) -> torch.Tensor:
 
 
 def _kept(values: torch.Tensor, axis: int, begin: int, end: int) -> torch.Tensor:
-    """A copy with zeros along an axis before ``begin`` and from ``end`` on."""
+    """Zeros outside ``begin`` to ``end``."""
     found = values.new_zeros(values.shape)
     found.narrow(axis, begin, end - begin).copy_(values.narrow(axis, begin, end - begin))
     return found

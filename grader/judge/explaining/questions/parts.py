@@ -1,4 +1,4 @@
-"""The parts of PyTorch's composed operations, such as the maximum, exponentials and sum of a softmax."""
+"""Parts of PyTorch's composed operations, such as a softmax's sum."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-# Gives a tensor words, with ``{}`` for those of the part's arguments, or others if these are long. Returns it.
+# Names a tensor: words with ``{}``, or others if too long.
 Name = Callable[[torch.Tensor, str, str], torch.Tensor]
 
 
 @dataclass(frozen=True)
 class Part:
-    """An operation's arguments, and its computation in smaller steps."""
+    """An operation in smaller steps."""
 
     name: str
     of: tuple[Any, ...]
@@ -60,7 +60,7 @@ def _layer_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
 
     def compute(name: Name) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         mean = name(torch.mean(x, axes, keepdim=True), "the mean of {0}", "the mean")
-        # Twice: a kernel may lack it in one of the two.
+        # A kernel may lack it in one of the two.
         deviation = name(x - mean, "{0} - its mean", "the deviation from the mean")
         variance = name(
             torch.mean(deviation * deviation, axes, keepdim=True), "the variance of {0}", "the variance"

@@ -1,7 +1,6 @@
 """Which rows of the inputs a wrong result has counted: those before its own, all, or those of a tile.
 
-For results with an index that the inputs have too, such as the keys that a query sees and the terms of a prefix sum.
-A row alone is asked of the challenge's reference, with the rows that count put before it.
+For results that share an index with inputs, such as prefix sums.
 """
 
 from __future__ import annotations
@@ -27,16 +26,13 @@ if TYPE_CHECKING:
 
 _TILES = (16, 32, 64, 128, 8, 256, 512, 1024)
 _FEWEST_ROWS = 4
-# More take too long to ask of.
 _MOST_ROWS = 1 << 15
-# Of the time for other questions.
+# Share of the time for other questions.
 _SHARE = 0.4
-# Rows that are compared.
 _PROBES = 5
-# The other rows explain a row if its error is this many times smaller then.
 _EXPLAINED = 16.0
 
-# The rows that count for row ``i`` of ``n``, in tiles of ``t``; and what a sentence says of them.
+# Rows that count for row ``i`` of ``n``, in tiles of ``t``.
 _ROWS: tuple[tuple[Callable[[int, int], Sequence[int]], str], ...] = (
     (lambda i, n: range(n), "all rows count, later ones too"),
     (lambda i, n: range(i + 1), "only the rows up to i count, no later one"),
@@ -107,7 +103,7 @@ class Rows:
         return None
 
     def _is_index(self, size: str) -> bool:
-        """True if each array has ``size`` as one of its dimensions at most, and nothing depends on it otherwise."""
+        """True if nothing else depends on ``size``."""
         if not _FEWEST_ROWS <= self.case.sizes.get(size, 0) <= _MOST_ROWS:
             return False
         manifest = self.challenge.manifest
@@ -133,7 +129,7 @@ class Rows:
         if len(rows) < 2 or torch.unique(got[usable]).numel() < FEWEST:
             return None  # a single value has many reasons
         probes = [rows[place * (len(rows) - 1) // (_PROBES - 1)] for place in range(_PROBES)]
-        # The middle first: at the ends, several choices are the same.
+        # At the ends, several choices are the same.
         probes = list(dict.fromkeys(sorted(probes, key=lambda row: abs(row - rows[len(rows) // 2]))))
         mixed = self._mixed(size, axis, probes[0])
         if not mixed:
@@ -170,7 +166,7 @@ class Rows:
         return [arg for arg in self.challenge.manifest.given if arg.name in self.inputs and size in arg.shape]
 
     def _mixed(self, size: str, axis: int, row: int) -> list[Argument]:
-        """Floating arguments of which other rows than ``row`` count for it."""
+        """Arguments of which other rows count for ``row``."""
         import torch
 
         found = []
@@ -194,8 +190,7 @@ class Rows:
     def _row(
         self, size: str, axis: int, row: int, kept: list[int], mixed: list[Argument], *, last: bool = True
     ) -> torch.Tensor | None:
-        """The last of the rows ``kept``, with ``row``'s own part of the arguments that are not ``mixed``. Not ``last``:
-        row ``row`` of them."""
+        """The last of the rows ``kept``, or row ``row``."""
         given = dict(self.inputs)
         for arg in self._given(size):
             rows = kept if arg in mixed else [row] * len(kept)

@@ -1,8 +1,7 @@
-"""Which step of the reference's computation a wrong result does otherwise, or lacks.
+"""Which step of the reference a wrong result does differently, or lacks.
 
-PyTorch hands each operation of the reference to ``_Watch``, which notes it, or computes one of them otherwise: without
-an operand, with another operator, over a part of the elements, with another constant (see ``variants``). A variant
-counts only if the whole result agrees. This needs a reference in this process.
+``_Watch`` notes the reference's operations, or computes one differently (see ``variants``). Needs a reference in this
+process.
 """
 
 from __future__ import annotations
@@ -38,30 +37,27 @@ from grader.judge.explaining.questions.variants import (
 from grader.judge.explaining.wrong import FEWEST, Pattern, Wrong
 from grader.judge.oracle import OUTPUT, results_of, scalar_values
 
-# Of one submission.
+# For one submission.
 _SECONDS = 0.45
-# More elements or operations take too long to compute again and again.
 _MOST_ELEMENTS = 1 << 17
 _MOST_OPERATIONS = 2000
 _MOST_STEPS = 60
 _LONGEST = 70
 _LONGEST_OF_PART = 32
-# For a constant that is searched for.
 _MOST_TRIES = 14
 _SOLVED = 1e-7
-# To a few values, an answer must be this many times closer than the right one: some hundred are tried.
+# Some hundred answers are tried.
 _CLOSER = 1e5
-# Errors of the last digit that a right kernel's sums may have, and how much larger than these an effect must be.
+# In last digits: a right kernel's errors, and the least effect.
 _ROUNDINGS = 40
 _EFFECT = 40
-# Of 16 bits, which round a result once, when it is stored.
+# 16-bit types round once, when stored.
 _NARROW = 1e-5
 _ROUNDINGS_OF_NARROW = 2
 _EFFECT_OF_NARROW = 8
 
-# The function's name and the place in it, and which operation there.
+# Function, place, and which operation there.
 Site = tuple[str, int, int]
-# The places of a step, and words for where that is.
 Group = tuple[list[Site], Step, str]
 _ORDER = {op: place for place, op in enumerate(("masked_fill", "where", "gt", "lt", "ge", "le", "_softmax"))}
 
@@ -118,12 +114,9 @@ class _Known:
 
 @dataclass
 class _Record:
-    """What one run of the reference does."""
-
     numbers: Mapping[float, str]
     known: dict[int, _Known] = field(default_factory=dict)
     steps: dict[Site, Step] = field(default_factory=dict)
-    #: The steps that take a step's result.
     users: dict[Site, list[Site]] = field(default_factory=dict)
 
     def words(self, value: object) -> str:
@@ -173,7 +166,6 @@ class _Record:
     def composed(
         self, site: Site, op: str, part: Part, args: Sequence[Any], kwargs: Mapping[str, Any], found: Any
     ) -> None:
-        """A step of steps, which are noted already."""
         made = found[0] if isinstance(found, tuple | list) else found
         known = self.known.get(id(made))
         if known is not None:
@@ -219,7 +211,7 @@ def _text(op: str, operands: Sequence[str]) -> str:
 
 
 class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """``changed``: what is computed otherwise. ``record``: what is done is noted there."""
+    """``changed``: steps to compute differently."""
 
     def __init__(self, file: str, changed: Mapping[Site, Change], record: _Record | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -303,10 +295,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @dataclass
 class Steps:
-    """``find`` for each failing case."""
-
     challenge: Challenge
-    #: Seconds of this thread that are left.
+    #: Seconds of this thread.
     _left: float = _SECONDS
 
     def find(
@@ -322,9 +312,9 @@ class Steps:
             return None
         few = torch.unique(result.want[result.wrong]).numel() < FEWEST
         if few and not (result.want.is_floating_point() and bool((result.got[result.wrong] != 0).all())):
-            return None  # several steps may explain a few values
+            return None  # these fit several steps
         budget = Budget(self._left)
-        # On the host: on a GPU, an index that leads out of an array would end the judge's context.
+        # On a GPU, an index outside an array would end the judge's context.
         given = {name: values.cpu() for name, values in inputs.items()}
         try:
             return _Search(self.challenge, case, given, result.on_host, budget).find(known)
@@ -366,7 +356,7 @@ class _Search:
         return None
 
     def _living(self, groups: Sequence[Group], right: torch.Tensor | None) -> list[Group]:
-        """Those on which the result depends, the likely ones first."""
+        """Steps that the result depends on, likely ones first."""
         found = []
         for sites, step, where in sorted(groups, key=lambda group: _ORDER.get(group[1].op, len(_ORDER))):
             if self.budget.spent:
@@ -383,7 +373,6 @@ class _Search:
         )
 
     def _numbers(self) -> dict[float, str]:
-        """Names of the numbers that the arguments have."""
         found: dict[float, str] = {}
         for name, size in self.case.sizes.items():
             if size > 2:
@@ -427,7 +416,7 @@ class _Search:
         finite = got.isfinite() & want.isfinite() & other.isfinite()
         if not self.result.want.is_floating_point() or not bool(finite.any()):
             return True
-        # Two steps may have nearly the same effect: what rounding may hide is not known.
+        # Rounding may hide which of two steps it was.
         off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
         digit = torch.finfo(self.result.want.dtype).eps
         roundings, effect = (
@@ -437,13 +426,13 @@ class _Search:
         return bool(left <= rounding) and bool(off >= effect * rounding)
 
     def _solved(self, groups: Sequence[Group], known: Pattern | None) -> Pattern | None:
-        """A factor of one step, or an amount that is added to a sum, which explains the whole result."""
+        """A step's factor, or an amount added to a sum."""
         if not self.result.want.is_floating_point():
             return None
         if known is not None and known.kind in ("factor", "offset"):
-            return None  # then any step explains it
+            return None  # any step explains it then
         if torch.unique(self.result.want[self.result.wrong]).numel() < FEWEST:
-            return None  # a number explains each of a few values
+            return None  # these fit any number
         names = self._numbers()
         for sites, step, where in groups:
             for begins, change in ((1.0, _scaled), (0.0, _moved)) if step.floating and not step.whole else ():
@@ -465,7 +454,7 @@ class _Search:
         return self._other(dict.fromkeys(sites, change(number)))
 
     def _root(self, begins: float, answer: Callable[[float], torch.Tensor | None]) -> float | None:
-        """By secants, at the element whose error is the largest."""
+        """By secants, at the largest error."""
         got, want = self.result.got.double(), self.result.want.double()
         off = torch.where(self.result.wrong & got.isfinite() & want.isfinite(), (got - want).abs(), -1.0)
         place = int(off.argmax())
@@ -506,7 +495,7 @@ def _moved(amount: float) -> Change:
 
 
 def _groups(record: _Record) -> list[Group]:
-    """Steps that are computed again elsewhere, together and then each; with words for where that is."""
+    """Equal steps together, then each."""
     alike: dict[tuple[str, tuple[str, ...]], list[Site]] = {}
     for site, step in record.steps.items():
         alike.setdefault((step.op, step.operands), []).append(site)

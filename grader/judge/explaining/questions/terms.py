@@ -1,7 +1,6 @@
-"""Which terms of a sum a wrong result has: the first of them, those of some threads, all but the last.
+"""Which terms of a sum a wrong result has. Each has one element of an input as a factor.
 
-For results that are sums of terms, each with one element of an input as a factor. The terms come from the reference by
-autograd, so this needs a reference in this process.
+Autograd gives the terms, which needs a reference in this process.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 
 _FEWEST_TERMS = 4
 _PROBES = 6
-# Of the sum of the terms' absolute values: what float32 sums may lose.
+# Float32 rounding, relative to the sum of absolute values.
 _ROUNDING = 1e-5
-# A choice explains an element if its error is this many times smaller then.
 _EXPLAINED = 16.0
 _GROUPS = (*range(2, 33), 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 _LARGE_GROUPS = (2048, 4096, 8192, 16384, 32768, 65536)
@@ -37,10 +35,9 @@ _TILES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
 @dataclass
 class Terms:
-    """``find`` for each failing case. A single sum fits some choice by chance, so it needs two cases that agree."""
+    """A single sum fits something by chance: two cases must agree."""
 
     challenge: Challenge
-    #: Choices that fit the single sum of an earlier case.
     _fitted: dict[str, set[str]] = field(default_factory=dict)
 
     def find(self, case: Case, inputs: Mapping[str, torch.Tensor], result: Wrong) -> Pattern | None:
@@ -72,7 +69,7 @@ class Terms:
         arg: Argument,
         probes: list[int],
     ) -> list[torch.Tensor] | None:
-        """The terms of each probe in order; None if the result is no sum of terms with an element of ``arg`` each."""
+        """None if the result is no such sum."""
         import torch
 
         manifest = self.challenge.manifest
@@ -100,7 +97,7 @@ class Terms:
                     if not off <= 1e-7 * float(terms.abs().sum()):
                         return None
                     found.append(terms[slope.reshape(-1) != 0])
-        except Exception:  # staff's code, which need not allow gradients
+        except Exception:  # staff's code may not allow gradients
             return None
         return found if all(len(terms) for terms in found) else None
 
@@ -108,7 +105,7 @@ class Terms:
         self, result: Wrong, arg: Argument, probes: list[int], sums: list[torch.Tensor]
     ) -> Pattern | None:
         fitting: set[str] | None = None
-        # The choices of the longest sum, the likely ones first.
+        # Likely ones first.
         order: list[str] = []
         allowed = allowed_error(result.want, result.allowance, result.magnitude)
         used = 0
@@ -142,7 +139,6 @@ class Terms:
 
 
 def _totals(terms: torch.Tensor) -> Iterator[tuple[str, float]]:
-    """Words for a choice of terms, and their sum."""
     import torch
 
     count = len(terms)

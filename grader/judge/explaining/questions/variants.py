@@ -1,4 +1,4 @@
-"""What a kernel may do in place of one step of the reference. Words follow ``The result is what you get``."""
+"""What a kernel may do instead of one step. Words follow ``The result is what you get``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-# The step's own arguments (values), and its right result; the other result, which may have fewer dimensions.
+# Takes arguments and right result. Its result may have fewer dimensions.
 Change = Callable[[Sequence[Any], Mapping[str, Any], torch.Tensor], torch.Tensor]
 Variant = tuple[str, Change]
 
@@ -17,7 +17,7 @@ _TILES = (32, 64, 128, 256, 16, 8, 512, 1024)
 _ROWS = (2, 4, 8, 16, 32)
 _SAME = 1e-4
 _WITHOUT = "without "
-# How the words for a value begin whose formula is long.
+# For values with long formulas.
 UNCLEAR = "a value "
 _COMPARED = {"gt": (">", ">=", "<"), "ge": (">=", ">", "<="), "lt": ("<", "<=", ">"), "le": ("<=", "<", ">=")}
 _COMPARISONS: Mapping[str, Callable[[Any, Any], torch.Tensor]] = {
@@ -28,7 +28,6 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], torch.Tensor]] = {
 }
 _REDUCTIONS = ("sum", "mean", "amax", "amin")
 _PRODUCTS = ("mm", "bmm", "mv")
-# Terms of a product whose sum is rounded after each.
 _MOST_TERMS = 512
 _MOST_ROUNDED = 1 << 21
 
@@ -36,27 +35,21 @@ _MOST_ROUNDED = 1 << 21
 @dataclass(frozen=True)
 class Step:
     op: str
-    #: Words for the arguments.
     operands: tuple[str, ...]
-    #: Words for the result.
     text: str
     shape: tuple[int, ...]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     inputs: frozenset[str]
-    #: The steps that gave the arguments, None for others.
     parents: tuple[Step | None, ...]
     floating: bool
-    #: The composed operation that it belongs to.
     part: str = ""
-    #: It is a composed operation itself.
     whole: bool = False
-    #: What numbers are called.
     names: Mapping[float, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> bool:
-        """False for a step on constants, such as a mask of indices that no comparison made."""
+        """False for constants, such as masks."""
         return bool(self.inputs) or self.op in _COMPARED
 
 
@@ -65,13 +58,13 @@ def inner(text: str) -> str:
 
 
 def omissions(step: Step) -> Iterator[Variant]:
-    """A step that is left out; the simplest mistake comes first."""
+    """The simplest mistakes: they come first."""
     if step.op != "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
 
 def factors_omitted(step: Step) -> Iterator[Variant]:
-    """After other omissions: without its factor, a term may have a size that others explain more simply."""
+    """Omissions to try after simpler ones."""
     if step.op == "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
@@ -105,7 +98,7 @@ def _all(step: Step) -> Iterator[Variant]:
 
 
 def partial_variants(step: Step) -> Iterator[Variant]:
-    """Over a part of the elements, for several rows at once, or rounded on the way: there are many of them."""
+    """On parts, for several rows, or rounded on the way."""
     if step.part == "softmax":
         yield from _online(step)
     if step.op in _REDUCTIONS:
@@ -223,7 +216,6 @@ def _left_out(term: str, other: str) -> str:
 
 
 def _regrouped(step: Step) -> Iterator[Variant]:
-    """Operations in another order, as if a parenthesis were missing or stood elsewhere."""
     if len(step.parents) < 2 or len(step.operands) < 2:
         return
     for at in (0, 1):
@@ -304,7 +296,6 @@ def _chosen(step: Step) -> Iterator[Variant]:
 
 
 def _axes(step: Step) -> tuple[int, int] | None:
-    """The one axis of a reduction, and its extent."""
     given = step.args[0]
     axes = step.args[1] if len(step.args) > 1 else step.kwargs.get("dim")
     if isinstance(axes, int):
@@ -317,13 +308,11 @@ def _axes(step: Step) -> tuple[int, int] | None:
 
 
 def _again(step: Step, given: torch.Tensor, axis: int, made: torch.Tensor) -> torch.Tensor:
-    """The reduction of other values, in the shape of ``made``."""
     found: torch.Tensor = getattr(torch, step.op)(given, axis)
     return found.reshape(made.shape)
 
 
 def _masks(extent: int) -> Iterator[tuple[str, Callable[[torch.Tensor], torch.Tensor]]]:
-    """True for what counts, by place."""
     yield "the last element does not count in {}", lambda i: i < extent - 1
     yield "the first element does not count in {}", lambda i: i > 0
     for tile in _TILES:
@@ -423,7 +412,6 @@ def _masked(step: Step, axis: int, neutral: float, kept: Callable[[torch.Tensor]
 
 
 def _shared(step: Step) -> Iterator[Variant]:
-    """One value for several rows."""
     rows = math.prod(step.shape)
     if rows < 2:
         return
@@ -450,7 +438,6 @@ def _shared(step: Step) -> Iterator[Variant]:
 
 
 def _of_other_rows(step: Step) -> Iterator[Variant]:
-    """A value for each row that is another row's here, though not everywhere."""
     for at, value in enumerate(step.args[:2]):
         if not isinstance(value, torch.Tensor) or not value.dim() or value.numel() < 2:
             continue
@@ -601,7 +588,7 @@ def _rounded_sums(kind: torch.dtype, tile: int) -> Change:
 
 
 def _online(step: Step) -> Iterator[Variant]:
-    """A softmax in one pass whose earlier tiles are not multiplied by exp(old maximum - new maximum)."""
+    """The running softmax does not rescale earlier tiles."""
     if step.op not in ("exp", "sum", "div"):
         return
     what = {"exp": "neither the sum nor the result", "sum": "the sum", "div": "the result"}[step.op]
@@ -633,7 +620,7 @@ def _not_rescaled(op: str, tile: int) -> Change:
 
 
 def named_factor(step: Step, factor: float, names: Mapping[float, str]) -> str:
-    """Words for a factor that has a meaning; else empty."""
+    """Empty if the factor has no meaning."""
     text = step.text
     if abs(factor + 1) < _SAME:
         return f"if {text} has the other sign"

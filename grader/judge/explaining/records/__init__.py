@@ -1,1 +1,1 @@
-"""What the emulated GPU's records show: who wrote an element, what was never read or written."""
+"""What the emulated GPU recorded of reads and writes."""

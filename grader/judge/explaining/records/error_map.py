@@ -1,4 +1,4 @@
-"""Draws the map of a wrong result, on the tensors' device: only codes and a few numbers are copied."""
+"""Draws a wrong result's map on the tensors' device: only codes and a few numbers are copied."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from grader.schemas.error_map import (
 if TYPE_CHECKING:
     import torch
 
-# Results without rows are folded into lines of this many elements, a multiple of usual blocks' warps.
+# For results without rows: a multiple of usual blocks' warps.
 _LINE = 128
-# Rows shorter than this are put side by side.
+# Shorter rows are put side by side.
 _SHORT_ROW = 16
 
 
 def error_map(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> ErrorMap | None:
-    """None if nothing is wrong or the result is too large to look at once more."""
+    """None if nothing is wrong, or too large."""
     import torch
 
     total = result.got.numel()
@@ -63,7 +63,7 @@ def error_map(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> ErrorMap | N
 
 
 def with_writers(found: ErrorMap, said: Writers, *, programs: bool) -> ErrorMap:
-    """``found`` with what an emulated GPU said. ``programs``: speak of Triton's programs."""
+    """``programs``: say "program" for Triton."""
     writer = None
     if said.first is not None:
         by = By.PROGRAM if programs and said.first.by == "thread" else By(said.first.by)
@@ -109,7 +109,7 @@ def _tile(lines: int, width: int) -> tuple[int, int]:
 
 
 def _codes(result: Wrong) -> tuple[torch.Tensor, int]:
-    """The code of each element (int8, flat), and the decade of code 1."""
+    """Codes (int8, flat), and the decade of code 1."""
     import torch
 
     errors = (result.got.double() - result.want.double()).abs()
@@ -117,7 +117,7 @@ def _codes(result: Wrong) -> tuple[torch.Tensor, int]:
     if units is not None:
         errors = errors / units  # by a step of 0: not finite
     if not result.want.is_floating_point():
-        errors = errors.clamp(min=1.0)  # large ones may be the same as doubles
+        errors = errors.clamp(min=1.0)  # large ones may be equal as doubles
     measured = result.wrong & torch.isfinite(errors)
     if result.poisoned is not None:
         measured &= ~result.poisoned

@@ -1,4 +1,4 @@
-"""Elements of an input that the kernels never read, though the right result depends on them."""
+"""Input elements that kernels never read, though the result depends on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PERIODS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 def read_of(said: Writers, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """True for each element that was read, flat. What does not fit is left out."""
+    """True for each read element, flat."""
     import torch
 
     found = {}
@@ -40,20 +40,20 @@ def read_of(said: Writers, inputs: Mapping[str, torch.Tensor]) -> dict[str, torc
 def never_read(
     result: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, programs: bool
 ) -> Pattern | None:
-    """``programs``: speak of Triton's programs."""
+    """``programs``: say "program" for Triton."""
     needed = []
     for arg in challenge.manifest.given:
         read = result.read.get(arg.name)
         if arg.name not in inputs or read is None:
             continue
-        # Of a Triton program, PyTorch may read an array before the kernels do; a small one is skipped by many mistakes.
+        # PyTorch may read it before Triton's kernels; many mistakes skip small arrays.
         if not bool(read.any()) and (programs or read.numel() < FEWEST):
             continue
         if _matters(result, challenge, case, inputs, arg.name, ~read):
             needed.append((arg, ~read))
     if not needed:
         return None
-    # An index that is never read is often of a value that is not.
+    # An unread value explains an unread index.
     arg, absent = min(
         needed, key=lambda one: (not one[1].all(), not one[0].dtype.floating, int(one[1].sum()))
     )
@@ -81,7 +81,7 @@ def _matters(
     name: str,
     absent: torch.Tensor,
 ) -> bool:
-    """True if other values there change the right result where the result is wrong."""
+    """True if other values there change the right result at wrong places."""
     import torch
 
     given = {each: values.cpu() for each, values in inputs.items()}
@@ -107,7 +107,6 @@ def _matters(
 
 
 def _which(arg: Argument, absent: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> str:
-    """``x from element 256 on``."""
     import torch
 
     shape, name = tuple(inputs[arg.name].shape), arg.name
@@ -133,14 +132,13 @@ def _which(arg: Argument, absent: torch.Tensor, inputs: Mapping[str, torch.Tenso
 
 
 def _word(axis: int, dimensions: int, arg: Argument) -> tuple[str, str]:
-    """What a place along an axis is called, and what follows its number."""
     if dimensions == 2:
         return ("row", "column")[axis], ""
     return "index", f" along {arg.shape[axis]}"
 
 
 def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) -> str:
-    """Those of ``extent`` elements, rows or columns that are ``lost``, if that is simple to say; else empty."""
+    """Empty if not simple to say."""
     word, along = words
     plural = "indices" if word == "index" else f"{word}s"
     first, last, count = lost[0], lost[-1], len(lost)
@@ -163,7 +161,7 @@ def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) ->
 
 
 def _of_segments(array: str, places: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> str:
-    """Ends of the segments that an input of increasing offsets bounds."""
+    """Parts of segments that an input of increasing offsets bounds."""
     import torch
 
     for name, bounds in inputs.items():

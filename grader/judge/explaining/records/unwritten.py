@@ -1,4 +1,4 @@
-"""Says why nothing wrote an element of a result, as far as the emulated GPU can show it."""
+"""Why nothing wrote an element, as far as the emulated GPU shows it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from grader.judge.messages import Reason, Would
 from grader.judge.worst import index_of
 
-# Of a line of the source that is quoted.
+# Of a quoted line.
 _MOST_CHARS = 60
 _LOOPS = ("for", "while", "do", "}")
 
 
 @dataclass(frozen=True)
 class Absent:
-    """An element (``place``, flat) of ``array``. ``programs``: speak of Triton's programs."""
+    """``place``: flat. ``programs``: say "program" for Triton."""
 
     array: str
     shape: tuple[int, ...]
@@ -33,7 +33,7 @@ class Absent:
         return {**would, "array": self.array, "place": self.place}
 
     def sentence(self, reason: Reason | None, source: str) -> str:
-        """``reason``: as the emulated GPU showed it by running the block again."""
+        """``reason``: from running the block again."""
         if not self.would.exists:
             return self._beyond_the_grid()
         who = self._who(self.would.block, self.would.thread)
@@ -41,7 +41,7 @@ class Absent:
         if reason is None:
             return f"By the index with which {like}, {who} would write it, and does not."
         text = _text(source, reason.line)
-        # Compilers replace a loop's counters by others.
+        # Compilers replace a loop's counters.
         compared = ""
         if len(reason.compared) == 2 and not text.startswith(_LOOPS):
             compared = f", comparing {reason.compared[0]:,} with {reason.compared[1]:,}"
@@ -97,7 +97,6 @@ class Absent:
 
 
 def _text(source: str, line: int) -> str:
-    """Of the source; empty if it has no such line."""
     lines = source.splitlines()
     text = lines[line - 1].strip().rstrip(" {:") if 0 < line <= len(lines) else ""
     return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS].rstrip()}..."

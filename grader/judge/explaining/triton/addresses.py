@@ -1,4 +1,4 @@
-"""Wrong addresses: strides, masks that let indices past the end through, and programs that store to one element."""
+"""Wrong addresses: strides, masks, stores to one element."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def strides(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> st
 
 
 def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
-    """Rows of a matrix that are multiplied by a size other than its number of columns; ``line``: only there."""
+    """``line``: only there."""
     for kernel in program.source.kernels.values():
         given = program.given(kernel)
         sizes = {name: argument.name for name, argument in given.items() if argument.kind is Kind.SIZE}
@@ -50,7 +50,7 @@ def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
 
 
 def _block_for_row(access: Access, kernel: Kernel, sizes: dict[str, str], right: str) -> str:
-    """The constant by which a row is multiplied, if the mask compares columns alone with the number of columns."""
+    """The row's factor, if the mask compares only columns with their number."""
     if access.mask is None:
         return ""
     pointer = resolved(access.pointer, kernel, everything=True)
@@ -71,7 +71,6 @@ def _block_for_row(access: Access, kernel: Kernel, sizes: dict[str, str], right:
 
 
 def _multiplied(tree: ast.expr, kernel: Kernel) -> set[str]:
-    """Constants of the kernel by which something is multiplied."""
     return {
         side.id
         for node in walk(tree)
@@ -82,7 +81,6 @@ def _multiplied(tree: ast.expr, kernel: Kernel) -> set[str]:
 
 
 def bounds_of_one_index(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """The same indices are compared with two sizes."""
     for kernel in program.source.kernels.values():
         sizes = {name for name, argument in program.given(kernel).items() if argument.kind is Kind.SIZE}
         seen: dict[str, tuple[str, int]] = {}
@@ -103,7 +101,7 @@ def bounds_of_one_index(program: Program, pattern: Pattern | None, mismatch: Mis
 
 
 def stores_outside(program: Program, name: str) -> str:
-    """The line of a write past the end is unknown: it is found after the call."""
+    """Such a write is found after the call, so its line is unknown."""
     stored = program.parameter_of(name)
     for launch in program.source.launches:
         for access in launch.kernel.accesses:
@@ -200,7 +198,7 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
             return unlike
         said = failure.message.split("\n")[0]
         if "before the beginning of" in said or " at address " in said:
-            return ""  # a mask that compares with a size is not to blame
+            return ""  # the mask is not to blame
         verb = "load" if " reads " in said else "store"
         mine = [access for access in accesses if (access.operation == "load") == (verb == "load")] or accesses
         return next((said for access in mine if (said := _wrong_mask(access, kernel))), "")
@@ -212,7 +210,7 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
 
 
 def _added_by_lanes(kernel: Kernel, line: int) -> str:
-    """A store of loaded values, changed, at the same addresses."""
+    """A store of changed loaded values at their addresses."""
     for call in walk(*kernel.node.body):
         if operation_of(call) != "store" or not isinstance(call, ast.Call) or len(call.args) < 2:
             continue
@@ -235,7 +233,6 @@ def _added_by_lanes(kernel: Kernel, line: int) -> str:
 
 
 def _factors(pointer: ast.expr, sizes: set[str]) -> set[str]:
-    """The one size that is a factor in a pointer's arithmetic; empty if there are several."""
     found: set[str] = set()
     for node in walk(pointer):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):

@@ -1,4 +1,4 @@
-"""Arguments of solve and of kernels that are never used, missing, in another order, or not written."""
+"""Arguments that are unused, missing, reordered, or not written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from grader.schemas.report import Mismatch
 
 
 def result_not_written(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """Nothing was written, and the source shows that nothing can be."""
     solve, name = program.source.solve, mismatch.argument
     if solve is None or mismatch.kind != "unwritten" or mismatch.wrong < mismatch.total:
         return ""
@@ -60,7 +59,6 @@ def unused_argument(program: Program, pattern: Pattern | None, mismatch: Mismatc
 
 
 def _unused(program: Program, name: str) -> str:
-    """A parameter of solve that the source never uses."""
     solve = program.source.solve
     if solve is None or name not in [parameter.arg for parameter in solve.args.args]:
         return ""

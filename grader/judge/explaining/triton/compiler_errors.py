@@ -10,7 +10,6 @@ from grader.judge.explaining.triton.program import Program
 from grader.judge.explaining.triton.source import operation_of, walk
 from grader.judge.messages import Failure
 
-# Messages of Triton's compiler, and hints.
 _BY_MESSAGE = (
     (
         re.compile(r"arange's range must be a power of 2"),

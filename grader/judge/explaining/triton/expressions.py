@@ -1,4 +1,4 @@
-"""Questions about expressions of a kernel: names, values put in, axes added by ``[:, None]``."""
+"""Questions about a kernel's expressions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import itertools
 
 from grader.judge.explaining.triton.source import Kernel, operation_of, walk
 
-# An expression that grows beyond this is left as it is.
 _MOST_NODES = 2_000
 
 
@@ -32,12 +31,11 @@ class _Substitute(ast.NodeTransformer):
 
 
 def resolved(expression: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
-    """The expression with names of masks and pointers (with ``everything``: also of indices) replaced by their values,
-    two deep."""
+    """Replaces names of masks and pointers (``everything``: of indices too) by their values, two deep."""
     values = kernel.values if everything else kernel.conditions
     for _ in range(2):
         found = _Substitute(values).visit(ast.parse(ast.unparse(expression), mode="eval").body)
-        # Values are shared nodes, so a small tree can unfold to a huge one.
+        # Values are shared nodes, so a small tree can become huge.
         if next(itertools.islice(walk(found), _MOST_NODES, None), None) is not None:
             break
         expression = found

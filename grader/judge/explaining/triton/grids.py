@@ -1,4 +1,4 @@
-"""Launches whose grid does not fit the kernel: too few programs, or programs along the wrong axis."""
+"""Grids with too few programs, or along the wrong axis."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def grid_too_small(program: Program, pattern: Pattern | None, mismatch: Mismatch
 
 
 def offset_of_program(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """A program id that is added to a range as it is: blocks overlap, and begin one element apart."""
+    """Blocks overlap if a program id has no factor."""
     if mismatch.kind != "unwritten" and (pattern is None or pattern.kind not in ("tail", "zeros")):
         return ""
     for kernel in program.source.kernels.values():
@@ -91,7 +91,6 @@ def offset_of_program(program: Program, pattern: Pattern | None, mismatch: Misma
 
 
 def axes_of_programs(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """A program id that counts rows, on an axis of the grid that counts columns."""
     for launch in program.source.launches:
         kernel, grid = launch.kernel, program.grid_of(launch)
         grid = grid.body if isinstance(grid, ast.Lambda) else grid
@@ -153,12 +152,12 @@ def _is_one_at(launch: Launch, axis: int) -> bool:
 
 
 def _calls_helpers(kernel: Kernel, source: TritonSource) -> bool:
-    """True if the kernel calls another function under jit, which may use it."""
+    """The other function may use it."""
     return any(isinstance(node, ast.Name) and node.id in source.kernels for node in walk(*kernel.node.body))
 
 
 def _divided_down(grid: ast.expr) -> str:
-    """The text of a floor division that rounds down, with nothing added to the result."""
+    """A division that rounds down, with nothing added to the result."""
     grid = grid.body if isinstance(grid, ast.Lambda) else grid
     for part in grid.elts if isinstance(grid, ast.Tuple) else [grid]:
         if any(
@@ -180,7 +179,7 @@ def _divides(tree: ast.AST) -> bool:
 
 
 def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
-    """Vectors of indices, the axis of their program id, and the parameter that they are compared with."""
+    """Indices, their program id's axis, and their bound."""
     assigned = kernel.assigned
     axes: dict[str, set[int]] = {}
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Loops over chunks of a row: the last one left out, sums that miss a change of scale, places from atomics."""
+"""Loops over a row's chunks: the last left out, unscaled sums, places from atomics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.judge.explaining.triton.tile_reader import constants_of
 from grader.judge.explaining.wrong import Pattern
 from grader.schemas.report import Mismatch
 
-# Patterns that explain the result without a loop.
+# Patterns that need no loop.
 _OTHERS = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
@@ -61,7 +61,7 @@ def _asks_for_rest(kernel: Kernel, size: str) -> bool:
 
 
 def _number(program: Program, kernel: Kernel, tile: ast.expr) -> int | None:
-    """A constant: written there, named in the module, or passed by every launch."""
+    """A literal, a constant of the module, or passed by every launch."""
     if isinstance(tile, ast.Constant) and isinstance(tile.value, int):
         return tile.value
     if not isinstance(tile, ast.Name):
@@ -80,7 +80,7 @@ def _number(program: Program, kernel: Kernel, tile: ast.expr) -> int | None:
 
 
 def sum_not_rescaled(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """In a loop with a running maximum, a sum of exponentials that keeps the scale of an older maximum."""
+    """A sum keeps an older maximum's scale."""
     if mismatch.kind != "value" or (pattern is not None and pattern.kind in _OTHERS):
         return ""
     for kernel in program.source.kernels.values():
@@ -139,14 +139,13 @@ def _kept_scale(loop: ast.For) -> str:
 
 
 def _adds(value: ast.expr, name: str) -> bool:
-    """``name + ...``, or tl.dot with ``name`` as its sum so far."""
+    """``name + ...``, or tl.dot with ``name`` as its sum."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         return True
     return isinstance(value, ast.Call) and operation_of(value) == "dot" and name in names_in(value)
 
 
 def ordered_by_atomic(program: Program) -> str:
-    """Places that an atomic counter hands out."""
     for kernel in program.source.kernels.values():
         for name, value in kernel.assigned.items():
             atomic = any(operation_of(node) == "atomic_add" for node in walk(value))

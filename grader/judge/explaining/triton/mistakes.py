@@ -1,4 +1,4 @@
-"""Names mistakes in Triton sources: a rule is a pattern of wrong numbers, or an error, and what the source does."""
+"""Names mistakes in Triton sources: wrong numbers, or an error, must fit the code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TritonMistakes:
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> TritonMistakes | None:
-        """None if the text cannot be read."""
+        """None if unreadable."""
         source = read(text)
         return cls(Program(manifest, source)) if source is not None else None
 
@@ -145,7 +145,7 @@ class TritonMistakes:
         return next((said for rule in rules if (said := rule(self.program, failure, line))), "")
 
     def adds_to(self, result: str) -> bool:
-        """True if it is loaded, changed by an atomic, or changed by torch in place."""
+        """True if loaded, or changed in place."""
         name = self.program.parameter_of(result)
         for launch in self.program.source.launches:
             for access in launch.kernel.accesses:

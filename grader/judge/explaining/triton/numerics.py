@@ -1,4 +1,4 @@
-"""Tiles that are combined or reduced wrongly: axes, lanes beyond the data, overflow, and precision."""
+"""Reductions and precision: axes, lanes beyond the data, overflow."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ def neutral_elements(program: Program, pattern: Pattern | None, mismatch: Mismat
 
 
 def unshifted_exponential(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """An overflow in a kernel that takes exponentials of its inputs but no maximum."""
     if mismatch.kind not in _NOT_NUMBERS or mismatch.expected in ("nan", "inf", "-inf"):
         return ""
     for kernel in program.source.kernels.values():
@@ -115,7 +114,7 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
 
 
 def _half_of(call: ast.Call) -> str:
-    """The type of 16 bits to which ``value.to(type)`` converts; empty if it is no such call."""
+    """The 16-bit type in ``value.to(type)``, or empty."""
     if not (isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args):
         return ""
     kind = call.args[0]
@@ -132,7 +131,7 @@ def few_digits(program: Program, pattern: Pattern | None) -> str:
 
 
 def divided_by_block(program: Program, pattern: Pattern | None) -> str:
-    """A mean over the lanes of a block, some of which are padding."""
+    """Some lanes are padding."""
     if pattern is not None and pattern.kind not in (
         "rounding",
         "factor",
@@ -160,7 +159,6 @@ def divided_by_block(program: Program, pattern: Pattern | None) -> str:
 
 
 def cuts_fractions(program: Program, pattern: Pattern | None) -> str:
-    """A tile that becomes integers."""
     if pattern is None or pattern.kind != "whole":
         return ""
     for kernel in program.source.kernels.values():

@@ -1,4 +1,4 @@
-"""A Triton source with its challenge's signature: which parameter, grid and pointer belongs to which argument."""
+"""A Triton source with its challenge's signature."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.judge.explaining.triton.source import Kernel, Launch, TritonSource, 
 from grader.judge.explaining.triton.tile_reader import Finding, constants_of, findings_of
 from grader.schemas.report import Mismatch
 
-# Instead of a mismatch, for rules that look at the source alone.
+# For rules that look at the source alone.
 NO_MISMATCH = Mismatch(argument="", kind="unwritten", wrong=1, total=2)
 
 

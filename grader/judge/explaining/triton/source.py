@@ -1,4 +1,4 @@
-"""Reads kernels, their accesses and launches from the syntax tree of a Triton source. Nothing is executed."""
+"""Reads kernels, accesses and launches from a syntax tree. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-# Nobody writes longer kernels or more loads and stores; more would take too long, as rules compare each with the rest.
+# Rules compare all pairs.
 _MOST_CHARS, _MOST_ACCESSES = 1 << 16, 200
 _LOADS = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_xchg", "atomic_and",
           "atomic_or", "atomic_xor")  # fmt: skip
@@ -18,7 +18,7 @@ class Access:
     line: int
     #: load, store or an atomic.
     operation: str
-    #: The kernel's parameter that the pointer comes from; empty if that is not one name.
+    #: Empty if the pointer has no single origin.
     parameter: str
     pointer: ast.expr
     mask: ast.expr | None = None
@@ -29,7 +29,7 @@ class Access:
 class Kernel:
     node: ast.FunctionDef
     accesses: list[Access] = field(default_factory=list)
-    #: Axes that it uses program_id of; None for one that is not a literal.
+    #: None if not a literal.
     program_axes: list[int | None] = field(default_factory=list)
 
     @property
@@ -55,7 +55,7 @@ class Kernel:
 
     @cached_property
     def assigned(self) -> dict[str, ast.expr]:
-        """Name -> its last value, for assignments to a single name."""
+        """Name -> its last value."""
         return {
             node.targets[0].id: node.value
             for node in walk(*self.node.body)
@@ -66,7 +66,7 @@ class Kernel:
 
     @cached_property
     def values(self) -> dict[str, ast.expr]:
-        """The ``assigned`` values that do not depend on the name's earlier value."""
+        """Values that do not depend on the name's earlier value."""
         return {
             name: value
             for name, value in self.assigned.items()
@@ -75,7 +75,7 @@ class Kernel:
 
     @cached_property
     def conditions(self) -> dict[str, ast.expr]:
-        """The ``values`` that compare or expand: masks and pointers, not indices."""
+        """Masks and pointers, not indices."""
         return {
             name: value
             for name, value in self.values.items()
@@ -96,12 +96,11 @@ class Launch:
     line: int
     kernel: Kernel
     grid: ast.expr
-    #: Parameter -> expression passed for it, as far as the call shows.
     given: dict[str, ast.expr]
 
     @property
     def axes(self) -> int:
-        """The number of dimensions of the grid; 0 if the source does not show it."""
+        """The grid's dimensions; 0 if unknown."""
         grid = self.grid.body if isinstance(self.grid, ast.Lambda) else self.grid
         return len(grid.elts) if isinstance(grid, ast.Tuple) else 0
 
@@ -219,7 +218,7 @@ def _kernel(node: ast.FunctionDef) -> Kernel:
 
 
 def _origin(pointer: ast.expr, origins: dict[str, str]) -> str | None:
-    """The parameter that a pointer's arithmetic begins with: Triton writes it first."""
+    """Triton writes the pointer first."""
     while isinstance(pointer, (ast.BinOp, ast.Subscript)):
         pointer = pointer.left if isinstance(pointer, ast.BinOp) else pointer.value
     return origins.get(pointer.id) if isinstance(pointer, ast.Name) else None

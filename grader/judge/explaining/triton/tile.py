@@ -1,4 +1,4 @@
-"""A tile of a Triton kernel: which index runs along each axis, and the value of lanes beyond the data."""
+"""A Triton kernel's tile: indices along its axes, and lanes beyond the data."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ HALVES = tuple(dtype for dtype in DType if dtype.half)
 
 @dataclass(frozen=True)
 class Axis:
-    #: The vector of indices along it.
+    #: Its vector of indices.
     name: str = ""
-    #: The program ids in these indices.
+    #: Program ids in these indices.
     programs: frozenset[str] = frozenset()
     #: Extent 1: fits every other axis.
     one: bool = False
 
     def clashes(self, other: Axis) -> bool:
-        """True if the two certainly index different things."""
+        """True if they certainly index different things."""
         known = bool(self.programs) and bool(other.programs) and self.name != other.name
         return known and not (self.one or other.one) and not self.programs & other.programs
 
@@ -36,13 +36,13 @@ ONE = Axis(one=True)
 
 @dataclass(frozen=True)
 class Padding:
-    """The value of lanes beyond the data along one axis."""
+    """Lanes beyond the data along one axis."""
 
     #: None if unknown.
     value: float | None
     #: The line of the load.
     line: int
-    #: The load has no ``other``: undefined, but 0 in practice.
+    #: No ``other``: undefined, but 0 in practice.
     missing: bool = False
 
 
@@ -51,21 +51,20 @@ Paddings = dict[int, Padding]
 
 @dataclass(frozen=True)
 class Tile:
-    #: None if the shape is unknown.
+    #: None if unknown.
     axes: tuple[Axis, ...] | None = None
-    #: Axis -> padding, if a mask bounds it.
+    #: By axis, if a mask bounds it.
     paddings: Paddings = field(default_factory=dict)
-    #: Axes that a condition bounds.
+    #: Axes with a condition.
     masks: frozenset[int] = frozenset()
-    #: Elements are float16 or bfloat16.
     half: bool = False
     #: The value of every lane.
     constant: float | None = None
-    #: For the result of reducing a tile of two axes: the axis left, and the reduction's line and name.
+    #: After a reduction: the axis left, its line and name.
     left: tuple[int, int, str] | None = None
-    #: The line that filled it with one number, as a sum begins.
+    #: The line that filled it with a number.
     begins: int = 0
-    #: The program ids that a number depends on.
+    #: Program ids that a number depends on.
     programs: frozenset[str] = frozenset()
     pointer: bool = False
 
@@ -136,7 +135,7 @@ def combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
 
 
 def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
-    """The value of lanes beyond the data after an operation, if data can be any finite number."""
+    """Valid for any finite data."""
     values = [tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)]
     known = [axis in tile.paddings or tile.constant is not None for tile in (a, b)]
     value: float | None = None

@@ -1,5 +1,6 @@
-"""Follows the tiles of a Triton kernel through its text: values of lanes beyond the data, which axis is which, and the
-precision of sums. Nothing is executed: each line is read once, and whatever is not understood is unknown.
+"""Follows a Triton kernel's tiles: lanes beyond the data, axes, and sums' precision.
+
+Reads each line once and executes nothing; what it does not understand is unknown.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ _UNARY: dict[str, Callable[[float], float]] = {
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
 }  # fmt: skip
 
-# The value of a lane that does not change the result of a reduction.
 _NEUTRAL = {
     "sum": 0.0, "cumsum": 0.0, "xor_sum": 0.0, "dot": 0.0,
     "max": -math.inf, "argmax": -math.inf, "min": math.inf, "argmin": math.inf,
@@ -57,8 +57,6 @@ class _Reader:
     names: dict[str, Tile] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     loops: int = 0
-
-    # Statements
 
     def run(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -105,7 +103,7 @@ class _Reader:
             and tile.programs
             and any(isinstance(node, (ast.FloorDiv, ast.Mod)) for node in ast.walk(value))
         ):
-            # A program's row and column, computed from one number.
+            # A row and column from one number.
             tile = replace(tile, programs=frozenset({name}))
         self._check_half(name, value, tile)
         self.names[name] = tile
@@ -132,8 +130,6 @@ class _Reader:
         found = Finding(kind, line, text)
         if found not in self.findings:
             self.findings.append(found)
-
-    # Expressions
 
     def _tile(self, expression: ast.expr) -> Tile:
         match expression:
@@ -212,7 +208,7 @@ class _Reader:
         return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()))
 
     def _check_left(self, a: Tile, b: Tile, line: int) -> None:
-        """The result of a reduction is spread over a tile like the one it came from."""
+        """A reduction's result is combined with a tile like its source."""
         if a.left is None or a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
             return
         placed = [place for place, axis in enumerate(a.axes) if not axis.one]
@@ -340,7 +336,7 @@ class _Reader:
         self._fitted(pointer.axes, bounds.axes, call.lineno)
         value = 0.0 if other is None else self._tile(other).constant
         padding = Padding(value, call.lineno, other is None)
-        # Integers are taken for counts and indices, which are at least 0.
+        # As counts and indices, integers are at least 0.
         whole = bool(call.args) and self._is_whole(call.args[0])
         known = (other is None or value is not None) and not whole
         paddings = dict.fromkeys(bounds.masks, padding) if known else {}
@@ -483,8 +479,7 @@ class _Reader:
 def findings_of(
     kernel: Kernel, pointers: Mapping[str, DType | None], constants: dict[str, float]
 ) -> list[Finding]:
-    """Whatever looks wrong in a kernel. ``pointers``: its pointer parameters, with the type of their elements if known;
-    ``constants``: named numbers of the module."""
+    """``pointers``: parameters, with element types if known; ``constants``: the module's numbers."""
     reader = _Reader(kernel, pointers, constants)
     try:
         reader.run(kernel.node.body)
@@ -494,7 +489,7 @@ def findings_of(
 
 
 def constants_of(tree: ast.Module) -> dict[str, float]:
-    """``NAME = 1.0`` and ``NAME = tl.constexpr(-float("inf"))`` of a module."""
+    """``NAME = 1.0`` and ``NAME = tl.constexpr(-float("inf"))``."""
     found = {}
     for node in tree.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -509,7 +504,7 @@ def constants_of(tree: ast.Module) -> dict[str, float]:
 
 
 def _is_module(node: ast.expr) -> bool:
-    """``tl.extra.cuda.libdevice``, say."""
+    """Such as ``tl.extra.cuda.libdevice``."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id in ("tl", "triton", "libdevice", "math")

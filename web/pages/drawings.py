@@ -1,0 +1,80 @@
+"""Drawings of chapters: SVG whose groups with ``data-frame`` are shown one after the other.
+
+Each frame becomes a picture of its own, so that a page without scripts shows all. The style sheet gives colours by
+class, so a drawing has neither styles nor ids.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from xml.etree import ElementTree as Xml
+
+from markupsafe import Markup
+
+from grader.errors import ChallengeInvalid
+
+_SVG = "http://www.w3.org/2000/svg"
+_SHAPES = {"circle", "ellipse", "g", "line", "path", "polygon", "polyline", "rect", "svg", "text", "tspan"}
+_ATTRIBUTES = {
+    *("class", "cx", "cy", "d", "dx", "dy", "height", "points", "r", "rx", "ry", "text-anchor"),
+    *("transform", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2", "data-frame", "data-caption"),
+}
+_HINT = "See docs/chapters.md."
+
+Xml.register_namespace("", _SVG)
+
+
+@dataclass(frozen=True)
+class Frame:
+    picture: Markup
+    caption: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    title: str
+    frames: tuple[Frame, ...]
+
+
+@lru_cache(maxsize=128)
+def read(text: str) -> Drawing:
+    """Raises ChallengeInvalid for anything but plain shapes: a drawing becomes part of a page."""
+    root = _parse(text)
+    title = next((child.text or "" for child in root if child.tag == f"{{{_SVG}}}title"), "")
+    groups = [child for child in root if "data-frame" in child.attrib]
+    if not title or not groups:
+        raise ChallengeInvalid("a drawing needs a <title> and groups with data-frame", _HINT)
+    numbers = [int(group.attrib["data-frame"]) for group in groups]
+    captions = {
+        number: group.attrib.get("data-caption", "") for number, group in zip(numbers, groups, strict=True)
+    }
+    return Drawing(
+        title, tuple(Frame(_picture(root, number), captions[number]) for number in sorted(captions))
+    )
+
+
+def _parse(text: str) -> Xml.Element:
+    if "<!" in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL):
+        raise ChallengeInvalid("a drawing has no DOCTYPE, entities or CDATA", _HINT)
+    try:
+        root = Xml.fromstring(text)  # noqa: S314 - without a DOCTYPE there are no entities
+    except Xml.ParseError as error:
+        raise ChallengeInvalid(f"a drawing is not XML: {error}", _HINT) from error
+    for element in root.iter():
+        name = element.tag.removeprefix(f"{{{_SVG}}}")
+        if name not in _SHAPES | {"title"}:
+            raise ChallengeInvalid(f"a drawing has no <{name}>", f"Use {', '.join(sorted(_SHAPES))}. {_HINT}")
+        if strange := sorted(set(element.attrib) - _ATTRIBUTES):
+            raise ChallengeInvalid(f"<{name}> has no attributes {strange} in a drawing", _HINT)
+    return root
+
+
+def _picture(root: Xml.Element, number: int) -> Markup:
+    svg = Xml.Element(root.tag, {"viewBox": root.attrib.get("viewBox", ""), "aria-hidden": "true"})
+    for child in root:
+        shown = child.attrib.get("data-frame", str(number)) == str(number)
+        if shown and child.tag != f"{{{_SVG}}}title":
+            svg.append(child)
+    return Markup(Xml.tostring(svg, encoding="unicode"))  # noqa: S704 - plain shapes, checked in _parse
