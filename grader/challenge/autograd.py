@@ -1,8 +1,7 @@
-"""Challenges on gradients (``[autograd]``): ``reference.py`` defines the forward pass alone, and the right gradients
-are those of PyTorch's autograd, in float64 like every right answer.
+"""Challenges on gradients: ``reference.py`` defines the forward pass, and PyTorch's autograd in float64 gives
+the right gradients.
 
-A submission may define ``solve`` like any other, or a ``torch.autograd.Function`` in a language of Python. Both hand in
-numbers, which the judge compares with its own: what a submission says of its gradients counts for nothing.
+A submission defines ``solve``, or in Python a ``torch.autograd.Function``.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 from grader.challenge.model import Manifest
 
-# Appended to ``reference.py``, so that it means the same wherever it runs: in the judge, in a box, as a baseline.
+# Means the same in the judge, in a box and as a baseline.
 _REFERENCE = Template("""
 
 if "reference" not in globals():
@@ -38,7 +37,7 @@ if "reference" not in globals():
 
 
 def forward_arguments(manifest: Manifest) -> list[str]:
-    """What ``forward`` takes: all but results and gradients of results, in the signature's order."""
+    """All but results and gradients of results, in the signature's order."""
     assert manifest.autograd is not None
     return [
         arg.name for arg in manifest.args if arg.kind.passed and arg.name not in manifest.autograd.upstream
@@ -51,7 +50,7 @@ def forward_results(manifest: Manifest) -> list[str]:
 
 
 def reference_footer(manifest: Manifest) -> str:
-    """Code that defines ``reference`` by ``forward``; empty for other challenges."""
+    """Empty for challenges without autograd."""
     table = manifest.autograd
     if table is None:
         return ""
@@ -68,7 +67,7 @@ def reference_footer(manifest: Manifest) -> str:
 
 
 def form(manifest: Manifest) -> dict[str, Any] | None:
-    """For a runner, which makes ``solve`` of a Function: see ``sandbox/runner/function_form.py``."""
+    """For a runner, see ``sandbox/runner/function_form.py``."""
     table = manifest.autograd
     if table is None:
         return None

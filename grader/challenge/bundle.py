@@ -1,7 +1,4 @@
-"""A challenge's two folders as one ZIP archive, packed and unpacked without trusting its contents.
-
-Nothing here runs or imports what an archive holds.
-"""
+"""A challenge's two folders as an untrusted ZIP archive: nothing here runs or imports its files."""
 
 from __future__ import annotations
 
@@ -27,7 +24,6 @@ from grader.languages import Language
 
 PARTS = ("challenges", "reference")
 _SUFFIXES = frozenset((".toml .md .py .cu .cuh .hip .cpp .h .hpp .txt .json .svg").split())
-# The files that an examination runs, compiles or depends on.
 _RUN = (MANIFEST, *(suffix for language in Language for suffix in language.suffixes))
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
@@ -38,7 +34,6 @@ _ENCRYPTED = 0x1
 _PREREQUISITES = re.compile(r"^prerequisites\s*=\s*\[[^\]]*\]", re.MULTILINE)
 _QUOTED = re.compile(r'"([a-z0-9_]+)"')
 _LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
-# Raised for a damaged archive or one that is not a ZIP, depending on its compression.
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -54,7 +49,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Bundle:
-    """``files``: UTF-8 bytes by path below a course's root, such as ``challenges/scale/spec.md``."""
+    """``files``: UTF-8 bytes by path, such as ``challenges/scale/spec.md``."""
 
     slug: str
     manifest: Manifest
@@ -73,7 +68,7 @@ class Bundle:
         return sum(map(len, self.files.values()))
 
     def text(self, path: str) -> str:
-        """The text of a file, "" if it does not exist."""
+        """ "" if there is no such file."""
         return self.files.get(path, b"").decode()
 
     @property
@@ -81,15 +76,15 @@ class Bundle:
         return f"challenges/{self.slug}/spec.md"
 
     def with_file(self, path: str, text: str) -> Bundle:
-        """A copy with new text for one file. Raises BadBundle."""
+        """Raises BadBundle."""
         return of_files({**self.files, path: text.encode()})
 
     def same_python(self, other: Bundle) -> bool:
-        """True if both have the same Python and manifest, so results of running one hold for the other."""
+        """Results of running one hold for the other."""
         return _run_files(self) == _run_files(other)
 
     def renamed(self, slug: str, others: Mapping[str, str]) -> Bundle:
-        """The same challenge under another name. ``others``: new names of its prerequisites. Raises BadBundle."""
+        """``others``: of its prerequisites. Raises BadBundle."""
         files = {path.replace(f"/{self.slug}/", f"/{slug}/", 1): data for path, data in self.files.items()}
         manifest = f"challenges/{slug}/{MANIFEST}"
         text = _PREREQUISITES.sub(
@@ -120,7 +115,7 @@ def _run_files(bundle: Bundle) -> dict[str, bytes]:
 
 
 def of_challenge(challenge: Challenge) -> Bundle:
-    """The files of a challenge in a course folder. Raises BadBundle."""
+    """Raises BadBundle."""
     files = {}
     for part, folder in zip(PARTS, (challenge.folder, challenge.reference_folder), strict=True):
         for path in sorted(folder.rglob("*")):
@@ -136,7 +131,7 @@ def of_challenge(challenge: Challenge) -> Bundle:
 
 
 def split(files: Mapping[str, bytes]) -> list[Bundle]:
-    """The challenges of a catalogue, by slug; files elsewhere are left out. Raises BadBundle, ChallengeInvalid."""
+    """Files outside challenges are left out. Raises BadBundle, ChallengeInvalid."""
     found: dict[str, dict[str, bytes]] = {}
     for path, data in files.items():
         parts = path.split("/")
@@ -152,12 +147,12 @@ def split(files: Mapping[str, bytes]) -> list[Bundle]:
 
 
 def is_litter(path: str) -> bool:
-    """True for files that editors and systems leave, which are left out."""
+    """Files that editors and systems leave."""
     return bool(_LITTER.search(path))
 
 
 def check_path(path: str, slug: str) -> None:
-    """Raises BadBundle unless a file of the challenge may have this path."""
+    """Raises BadBundle if the challenge may not have this file."""
     odd = [part for part in path.split("/") if not _NAME.fullmatch(part) or part == ".."]
     if odd or path.count("/") >= _DEPTH or not path.startswith(tuple(f"{part}/{slug}/" for part in PARTS)):
         raise BadBundle(f"'{path[:100]}' is not a file of {slug}.", _LAYOUT)
@@ -210,16 +205,15 @@ def _check_text(path: str, data: bytes) -> None:
 
 
 def read_archive(data: bytes) -> Bundle:
-    """The challenge in a ZIP archive, which may have one folder above ``challenges`` and ``reference``.
-
-    Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files, paths that lead
-    outside, links, passwords, duplicate names, files that are not text, not one challenge, an invalid manifest.
+    """Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files,
+    paths that lead outside, links, passwords, duplicate names, files that are not text, not one challenge, an
+    invalid manifest.
     """
     return of_files(_unpacked(data))
 
 
 def read_catalogue(data: bytes) -> list[Bundle]:
-    """The same for a ZIP archive with one or more challenges."""
+    """Raises BadBundle, ChallengeInvalid."""
     return split(_unpacked(data))
 
 
@@ -243,7 +237,7 @@ def _unpacked(data: bytes) -> dict[str, bytes]:
             left = limits.BUNDLE_BYTES
             for path, entry in zip(_below_parts(names), entries, strict=True):
                 if path == f"challenges/{TRACKS}":
-                    continue  # the order of a whole course, not part of a challenge
+                    continue  # part of a course, not a challenge
                 if path in found or path.casefold() in {known.casefold() for known in found}:
                     raise BadBundle(f"{path} is in the archive twice.", "Pack the folders again.")
                 _check_kind(path)
@@ -277,7 +271,6 @@ def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:
 
 
 def _below_parts(names: list[PurePosixPath]) -> Iterator[str]:
-    """Strips the one folder that some programs pack around everything. Raises BadBundle."""
     around = {path.parts[0] for path in names} - set(PARTS)
     inner = len(around) == 1 and all(len(path.parts) > 2 and path.parts[1] in PARTS for path in names)
     for path in names:
@@ -311,8 +304,7 @@ def _large(path: str, size: int) -> BadBundle:
 
 
 def unfold(bundle: Bundle, examined: str, root: Path) -> None:
-    """Write a bundle and the result of examining its ``cases.py`` to the new folder ``root``, completely or not at all.
-    Several processes may do so at once."""
+    """All files and ``examined``, or nothing. Several processes may do so at once."""
     root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = Path(tempfile.mkdtemp(prefix=f".{root.name}-", dir=root.parent))
     try:
@@ -321,7 +313,7 @@ def unfold(bundle: Bundle, examined: str, root: Path) -> None:
         try:
             partial.rename(root)
         except OSError:
-            if not root.is_dir():  # another process was first, with the same files
+            if not root.is_dir():  # another process was first
                 raise
     finally:
         shutil.rmtree(partial, ignore_errors=True)

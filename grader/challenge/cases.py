@@ -1,8 +1,7 @@
-"""The vocabulary of ``cases.py``: cases, their categories, and recipes for inputs.
+"""The vocabulary of ``cases.py``: cases, categories, and recipes for inputs. Does not import torch.
 
-An input's recipe comes from the case, else from ``inputs() -> dict[str, Filling]`` in ``cases.py`` (also for timed
-workloads), else from ``values`` in ``challenge.toml``. Recipes are data, so a page can describe an input in words.
-``grader.challenge.derived`` has recipes that depend on other inputs. Importing this module does not import torch.
+An input's recipe comes from the case, else from ``inputs()`` in ``cases.py``, else from ``values`` in
+``challenge.toml``. Recipes are data, so a page can describe them.
 """
 
 from __future__ import annotations
@@ -23,16 +22,15 @@ if TYPE_CHECKING:
 
 # A permutation of more places takes longer than a case.
 _PERMUTED = 1 << 24
-# Elements drawn at a time on a GPU if they need 64 bits each beyond the input, such as places in it. A CPU draws all at
-# once: pieces would change the numbers of a seed.
+# Elements drawn at a time on a GPU if each needs 64 bits more. A CPU draws all at once: pieces would change
+# the numbers.
 _PIECE = 1 << 24
-# On a GPU, for more than ``_FEW`` elements: places are drawn independently, a few of them twice. From ``_MASKED_SHARE``
-# of the elements on, each element draws whether it is one.
+# On a GPU, more than ``_FEW`` elements: places are drawn independently. From this share on, each element
+# draws whether it is one.
 _MASKED_SHARE, _FEW = 0.1, 1 << 16
-# Bytes per element: of a whole number or a place in torch; of random values on a GPU; of a permutation there, with sort
-# keys and the sort's own memory.
+# Bytes per element: of a whole number; of random values on a GPU; of a permutation there.
 _WHOLE, _DRAWN, _PERMUTATION = 8, 4, 48
-# Bytes per element for a recipe without ``bytes_beside``: three copies in float64.
+# Three copies in float64.
 _UNSAID = 24
 INF = float("inf")
 NAN = float("nan")
@@ -63,19 +61,15 @@ class Category(StrEnum):
 
 @runtime_checkable
 class Recipe(Protocol):
-    """How to fill one input."""
-
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        """A tensor on the generator's device. The same generator state gives the same values."""
+        """On the generator's device. The same generator state gives the same values."""
 
     def words(self) -> str:
-        """A description for people."""
+        """For people."""
 
 
 @runtime_checkable
 class Derived(Protocol):
-    """How to fill one input from sizes and earlier inputs."""
-
     def derive(
         self,
         drawn: Mapping[str, torch.Tensor],
@@ -84,11 +78,10 @@ class Derived(Protocol):
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """As ``Recipe.draw``. ``drawn`` holds all inputs with plain recipes and the derived ones earlier in the
-        signature; do not change them."""
+        """As ``Recipe.draw``. ``drawn`` has all inputs drawn before; do not change them."""
 
     def words(self) -> str:
-        """A description for people."""
+        """For people."""
 
 
 Filling = Recipe | Derived
@@ -96,7 +89,7 @@ Filling = Recipe | Derived
 
 @dataclass(frozen=True)
 class Part:
-    """Rows ``start`` to ``start + length`` of an array of shape ``whole``, along its first dimension."""
+    """Rows ``start`` to ``start + length``."""
 
     whole: tuple[int, ...]
     start: int
@@ -107,21 +100,21 @@ class Part:
         return (self.length, *self.whole[1:])
 
     def share_of(self, number: int) -> int:
-        """This part's share of ``number`` things spread over the whole; all shares add up to ``number``."""
+        """All shares add up to ``number``."""
         rows = self.whole[0]
         return number * (self.start + self.length) // rows - number * self.start // rows
 
 
 @runtime_checkable
 class PartRecipe(Recipe, Protocol):
-    """A recipe that can also draw an array part by part, so the whole is never in memory."""
+    """Draws an array part by part, so the whole is never in memory."""
 
     @property
     def in_parts(self) -> bool:
         """False if its base recipe cannot."""
 
     def draw_part(self, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        """The values of ``part``. They depend only on it and the generator's state, which differs by part."""
+        """Depends only on ``part`` and the generator's state."""
 
 
 def _is_in_parts(recipe: Recipe) -> bool:
@@ -134,8 +127,6 @@ def _part_of(recipe: Recipe, part: Part, dtype: torch.dtype, generator: torch.Ge
 
 
 class _Alike:
-    """Every element has the same distribution, wherever it is."""
-
     in_parts = True
 
     def draw_part(self: Recipe, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
@@ -143,8 +134,9 @@ class _Alike:
 
 
 def drawing_bytes(filling: Filling, count: int, itemsize: int, counts: Mapping[str, int]) -> int:
-    """Peak bytes that a GPU needs to draw ``count`` elements, beyond the elements themselves: the filling's own
-    ``bytes_beside``. ``counts``: elements of every buffer, by name."""
+    """Peak bytes that a GPU needs to draw ``count`` elements, beyond these. ``counts``: elements of every
+    buffer.
+    """
     if isinstance(filling, Derived):
         derived = getattr(filling, "bytes_beside", None)
         return int(derived(count, counts)) if derived else _UNSAID * max(count, *counts.values())
@@ -157,9 +149,9 @@ def _random_bytes(count: int, itemsize: int) -> int:
 
 
 def _drawing_type(generator: torch.Generator, dtype: torch.dtype) -> torch.dtype:
-    """The dtype to draw random values of ``dtype`` in. On a CPU float64, because float32 rounds differently with and
-    without AVX2. On a GPU, where float64 is several times slower and only GPUs reproduce the numbers, float64 only for
-    float64: a kernel that reads it as float32 must lose digits."""
+    """On a CPU float64: float32 rounds differently with and without AVX2. On a GPU float32, as float64 is
+    several times slower; but float64 for float64, so a kernel that reads it as float32 loses digits.
+    """
     import torch
 
     return torch.float32 if _is_gpu(generator) and dtype is not torch.float64 else torch.float64
@@ -172,8 +164,7 @@ _place: ContextVar[Place | None] = ContextVar("place", default=None)
 
 @contextmanager
 def drawn_into(place: Place) -> Iterator[None]:
-    """Let the first normal or uniform values be drawn directly into memory from ``place``, which saves a copy. The
-    values do not depend on it."""
+    """Draw the first normal or uniform values into memory from ``place``, which saves a copy."""
     token = _place.set(place)
     try:
         yield
@@ -182,7 +173,7 @@ def drawn_into(place: Place) -> Iterator[None]:
 
 
 def _placed(shape: tuple[int, ...], dtype: torch.dtype, drawn: torch.dtype) -> torch.Tensor | None:
-    """The memory offered for values of ``dtype``, if they are drawn in that dtype. It is offered once."""
+    """Offered once."""
     place = _place.get()
     if place is None or drawn is not dtype:
         return None
@@ -196,7 +187,6 @@ def _in_pieces(
     generator: torch.Generator,
     draw: Callable[[tuple[int, ...]], torch.Tensor],
 ) -> torch.Tensor:
-    """``draw`` of ``shape`` as ``dtype``; on a GPU in pieces."""
     import torch
 
     count = math.prod(shape)
@@ -253,7 +243,7 @@ class Uniform(_Alike):
         width = self.high - self.low
         if _is_gpu(generator) and 0 <= width <= torch.finfo(drawn).max:
             values = torch.empty(shape, device=generator.device, dtype=drawn) if out is None else out
-            return values.uniform_(self.low, self.high, generator=generator).to(dtype)  # in one pass
+            return values.uniform_(self.low, self.high, generator=generator).to(dtype)
         values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
         if width <= torch.finfo(drawn).max:
             return values.mul_(width).add_(self.low).to(dtype)
@@ -290,8 +280,7 @@ class Integers(_Alike):
 
 @dataclass(frozen=True)
 class Ascending:
-    """Whole numbers from ``low`` to ``high - 1`` that strictly increase along the last dimension: the indices of a
-    sparse row, say."""
+    """Whole numbers from ``low`` to ``high - 1`` that strictly increase along the last dimension."""
 
     low: int
     high: int
@@ -305,7 +294,7 @@ class Ascending:
             raise ValueError(
                 f"{count:,} different numbers from {self.low:,} to {self.high - 1:,} do not exist"
             )
-        # Of numbers in order, which may be equal, each is moved by its place.
+        # Each of some ordered, possibly equal numbers is moved by its place.
         spare = self.high - self.low - count + 1
         drawn = torch.randint(spare, shape, generator=generator, device=generator.device)
         places = torch.arange(count, device=generator.device)
@@ -320,8 +309,9 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Offsets:
-    """Whole numbers that never decrease along the last dimension, from ``low`` at its first place to ``high`` at its
-    last: where the rows of a sparse matrix begin and end. Rows may be empty."""
+    """Whole numbers that never decrease along the last dimension, from ``low`` to ``high``: row offsets of a
+    sparse matrix.
+    """
 
     low: int
     high: int
@@ -443,7 +433,7 @@ class Sprinkle:
 
 
 def _put(flat: torch.Tensor, places: torch.Tensor, value: float) -> None:
-    """``flat[places] = value``; for integers by their bits, because torch cannot do it in uint16 and the like."""
+    """``flat[places] = value``; integers by their bits, because torch cannot do it in uint16."""
     import torch
 
     if not flat.is_floating_point() and flat.dtype is not torch.bool:
@@ -455,7 +445,7 @@ def _put(flat: torch.Tensor, places: torch.Tensor, value: float) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """``base`` with row 0 and every ``step``-th row after it set to ``value``. Rows run along the first dimension."""
+    """``base`` with rows 0, ``step``, ... of the first dimension set to ``value``."""
 
     value: float
     step: int = 2
@@ -484,7 +474,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Choice(_Alike):
-    """Each element is one of ``values``, at random: deliberate ties."""
+    """At random: deliberate ties."""
 
     values: tuple[float, ...]
 
@@ -507,8 +497,9 @@ class Choice(_Alike):
 
 @dataclass(frozen=True)
 class At:
-    """``base`` with ``value`` at ``places`` of the last dimension in every row. Negative places count from the end;
-    places outside the array are ignored."""
+    """``base`` with ``value`` at ``places`` of the last dimension in every row. Negative places count from
+    the end; places outside are ignored.
+    """
 
     value: float
     places: tuple[int, ...] = (-1,)
@@ -544,14 +535,13 @@ class At:
         return f"{self.base.words()}, with {self.value:g} at {where} of each row"
 
 
-# Cases may be restricted to the boards of this kind of device.
+# The only boards of such a case.
 OnlyOn = Literal["gpu"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness test. ``inputs`` and ``scalars`` override ``challenge.toml``. A case of a loaded challenge also
-    has the challenge's own recipes for inputs that it does not set."""
+    """``inputs`` and ``scalars`` override ``challenge.toml``."""
 
     name: str
     category: Category
@@ -560,17 +550,15 @@ class Case:
     scalars: Mapping[str, Number] = field(default_factory=dict)
     note: str = ""
     hidden: bool = False
-    # True if some timed rounds draw its inputs at the workload's sizes; None decides by category (see
-    # ``grader.challenge.overlays``).
+    # Timed rounds may draw its inputs at the workload's sizes; None decides by category
+    # (``grader.challenge.overlays``).
     timed: bool | None = None
-    # "gpu" for a case that is too large for other boards: its inputs are drawn on the GPU, and it is skipped if it does
-    # not fit the GPU's memory.
+    # Too large for other boards. Skipped if it does not fit the GPU's memory.
     on: OnlyOn | None = None
-    # Optional inputs that it leaves out.
     without: tuple[str, ...] = ()
 
     def runs_on(self, workloads: str) -> bool:
-        """``workloads``: the kind of workloads that a board has, "cpu" or "gpu"."""
+        """``workloads``: "cpu" or "gpu"."""
         return self.on is None or self.on == workloads
 
 
@@ -586,8 +574,9 @@ def case(
     on: OnlyOn | None = None,
     **sizes: int,
 ) -> Case:
-    """A case with its sizes as keywords: ``case("odd", "odd", n=1023)``. ``without``: optional inputs that it leaves
-    out. Raises ValueError: unknown category."""
+    """Such as ``case("odd", "odd", n=1023)``. ``without``: optional inputs to leave out. Raises ValueError
+    for an unknown category.
+    """
     return Case(
         name,
         Category(category),

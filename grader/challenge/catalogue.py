@@ -1,5 +1,3 @@
-"""A catalogue: a folder of challenges, ordered by its curriculum."""
-
 from __future__ import annotations
 
 import os
@@ -19,19 +17,18 @@ from grader.errors import ChallengeInvalid, UnknownChallenge
 
 MANIFEST = "challenge.toml"
 TRACKS = "tracks.toml"
-# Names a challenge whose manifest cannot be parsed.
 _TITLE, _TRACK = (
     re.compile(rf'^\s*{key}\s*=\s*"([^"\n]{{1,100}})"\s*$', re.MULTILINE) for key in ("title", "track")
 )
 _NO_TRACK = "unavailable"
-# Slugs that a hint names.
 _MOST_NEAR = 3
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A challenge that does not load; ``slug`` is "tracks.toml" for that file, "chapters/SLUG" for a chapter. ``title``
-    and ``track`` come from its manifest if readable, else they are the slug and "unavailable"."""
+    """``slug`` is "tracks.toml" for that file, "chapters/SLUG" for a chapter. Without a readable manifest,
+    ``title`` and ``track`` are the slug and "unavailable".
+    """
 
     slug: str
     title: str
@@ -46,16 +43,13 @@ class Broken:
 
 
 class UploadedFolders(Protocol):
-    """Uploaded challenges that are in use."""
-
     def roots(self) -> Mapping[str, Path]:
         """By slug, a folder on this host that holds ``challenges/SLUG`` and ``reference/SLUG``."""
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """A folder with ``challenges/`` and ``reference/``, plus the uploads of a platform, which replace folders of the
-    same name."""
+    """``challenges/`` and ``reference/``, and a platform's uploads, which replace folders of the same name."""
 
     root: Path
     uploads: UploadedFolders | None = field(default=None, compare=False)
@@ -71,7 +65,6 @@ class Catalogue:
         return self.uploads.roots() if self.uploads is not None else {}
 
     def root_of(self, slug: str) -> Path:
-        """The folder whose ``challenges`` and ``reference`` hold this challenge: the course's, or an upload's."""
         return self._uploaded.get(slug, self.root)
 
     def is_uploaded(self, slug: str) -> bool:
@@ -81,30 +74,29 @@ class Catalogue:
         return (self.root / "challenges" / slug / MANIFEST).is_file()
 
     def check_track(self, slug: str, manifest: Manifest) -> None:
-        """Raises ChallengeInvalid if this course has no such track."""
+        """Raises ChallengeInvalid."""
         self.known_curriculum.check_track(Path(f"challenges/{slug}/{MANIFEST}"), manifest.track)
 
     def folders(self) -> list[str]:
-        """All slugs, including those that do not load."""
+        """Includes those that do not load."""
         return sorted({*self.slugs(), *self._without_manifest()})
 
     def _without_manifest(self) -> list[str]:
-        """Folders with files but no manifest (moved, misspelt or never copied), and folders that cannot be read."""
+        """Without a manifest (moved, misspelt or never copied), or unreadable."""
         folders = [folder for folder in (self.root / "challenges").glob("[!._]*") if folder.is_dir()]
         return sorted(
             folder.name for folder in folders if not self.is_uploaded(folder.name) and _lacks_manifest(folder)
         )
 
     def load(self, slug: str) -> Challenge:
-        """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid with file and key. A broken tracks.toml is
-        ignored here: it must not stop every challenge."""
+        """Ignores a broken tracks.toml. Raises UnknownChallenge, or ChallengeInvalid with file and key."""
         if not self._has(slug):
             where = f" in {self.root / 'challenges'}" if self.on_this_machine else ""
             raise UnknownChallenge(f"There is no challenge '{slug}'{where}.", near(slug, self.slugs()))
         return self._load(self.root_of(slug), slug, self.known_curriculum)
 
     def load_at(self, root: Path, slug: str) -> Challenge:
-        """``load`` from another root, as if the challenge were in this course."""
+        """As if the challenge were in this course."""
         return self._load(root, slug, self.known_curriculum)
 
     def _load(self, root: Path, slug: str, curriculum: Curriculum) -> Challenge:
@@ -114,8 +106,7 @@ class Catalogue:
         return Challenge(slug, manifest, folder, root / "reference" / slug)
 
     def valid(self) -> tuple[list[Challenge], list[Broken]]:
-        """Challenges that load, sorted by ``in_order``, and those that do not. A broken tracks.toml is among the latter
-        and affects only the order."""
+        """Challenges in order, and those that do not load, perhaps with tracks.toml."""
         found, wrong = [], []
         try:
             curriculum = self.curriculum
@@ -131,10 +122,11 @@ class Catalogue:
         return self.in_order(found), wrong
 
     def broken(self) -> list[Broken]:
-        """Challenges that do not load, and those that load but cannot be shown or judged: a missing file, a failing
-        cases.py, an unknown prerequisite. Cheap if no file changed since the last call."""
+        """Challenges that do not load, or cannot be shown or judged. Cheap if no file changed since the last
+        call.
+        """
         found, broken = self.valid()
-        # A challenge whose prerequisite is broken is not broken itself.
+        # A challenge whose prerequisite is broken is not itself broken.
         known = {challenge.slug for challenge in found} | {challenge.slug for challenge in broken}
         for challenge in found:
             try:
@@ -159,10 +151,10 @@ class Catalogue:
         return Broken(slug, title[1] if title else slug, track[1] if track else _NO_TRACK, error)
 
     def _has(self, slug: str) -> bool:
-        """Does not list the folder: a page of hundreds of challenges loads each of them."""
+        """Does not list the folder: pages load hundreds of challenges."""
         if slug in ("", "..") or Path(slug).name != slug:
             return False
-        # ``slug`` may be anything that somebody typed: os.path treats impossible file names as missing files.
+        # os.path takes impossible file names, which users type, for missing files.
         folder = self.root / "challenges" / slug
         return (
             slug in self._uploaded
@@ -172,12 +164,12 @@ class Catalogue:
 
     @property
     def curriculum(self) -> Curriculum:
-        """The tracks in order. Raises ChallengeInvalid with file and key."""
+        """Raises ChallengeInvalid with file and key."""
         return read_curriculum(self._tracks_file)
 
     @property
     def known_curriculum(self) -> Curriculum:
-        """``curriculum``, or an empty one if the file is broken."""
+        """Empty if the file is broken."""
         try:
             return self.curriculum
         except ChallengeInvalid:
@@ -192,15 +184,13 @@ class Catalogue:
         return read_chapters(self.root)[0]
 
     def all(self) -> list[Challenge]:
-        """Every challenge, sorted by ``in_order``. Raises ChallengeInvalid, also for unknown or circular prerequisites;
-        a single challenge loads without its prerequisites."""
+        """Raises ChallengeInvalid, also for unknown or circular prerequisites, which ``load`` ignores."""
         challenges, wrong = self.valid()
         for problem in [broken.error for broken in wrong] or self.prerequisite_problems(challenges):
             raise problem
         return challenges
 
     def in_order(self, challenges: Iterable[Challenge]) -> list[Challenge]:
-        """By track, place in the track, and slug."""
         curriculum = self.known_curriculum
         return sorted(
             challenges,
@@ -212,7 +202,7 @@ class Catalogue:
         )
 
     def prerequisite_problems(self, challenges: Sequence[Challenge]) -> list[ChallengeInvalid]:
-        """Problems with prerequisites; ``challenges`` must be the whole catalogue."""
+        """``challenges`` must be the whole catalogue."""
         return prerequisite_problems(
             {challenge.slug: challenge.manifest.prerequisites for challenge in challenges},
             {challenge.slug: challenge.folder / MANIFEST for challenge in challenges},
@@ -220,7 +210,7 @@ class Catalogue:
 
 
 def near(slug: str, known: Sequence[str]) -> str:
-    """A hint for an unknown slug: the likely ones, else all slugs."""
+    """The likely slugs, else all."""
     close = [f"'{each}'" for each in get_close_matches(slug.lower().replace("-", "_"), known, n=_MOST_NEAR)]
     if not close:
         return f"There are: {', '.join(known) or 'none'}."
@@ -241,10 +231,7 @@ def _lacks_manifest(folder: Path) -> bool:
 
 
 def find_catalogue(chosen: Path | None = None) -> Catalogue:
-    """The chosen catalogue, else this checkout's, else the wheel's.
-
-    Raises ChallengeInvalid if the chosen folder has no challenges.
-    """
+    """The chosen catalogue, else this checkout's, else the wheel's. Raises ChallengeInvalid."""
     if chosen is not None:
         if not (chosen / "challenges").is_dir():
             raise ChallengeInvalid(

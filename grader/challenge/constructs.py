@@ -1,5 +1,3 @@
-"""``[constructs]`` of ``challenge.toml``: what a submission's compiled code must do, and must not do."""
-
 from __future__ import annotations
 
 from enum import StrEnum
@@ -11,7 +9,7 @@ from grader.schemas.strict import Strict
 
 
 class Construct(StrEnum):
-    """The names are those of ``sandbox/emulator/constructs.py``."""
+    """Named as in ``sandbox/emulator/constructs.py``."""
 
     TENSOR_CORES = "tensor_cores"
     SHARED_MEMORY = "shared_memory"
@@ -50,7 +48,7 @@ class Launches(Strict):
 
 
 class Share(Strict):
-    """A construct that must do a part of the work: a use whose result nobody needs is not enough."""
+    """A use whose result nobody needs is not enough."""
 
     what: Construct
     share: float = Field(gt=0, lt=1, description="of the operations that `cost.flops` names")
@@ -93,7 +91,6 @@ class Constructs(Strict):
 
     @property
     def sentences(self) -> list[str]:
-        """The rules for students, one each."""
         found = [
             each.sentence if isinstance(each, Share) else f"It must use {each.words} ({each.meaning})."
             for each in self.require

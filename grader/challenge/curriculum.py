@@ -1,5 +1,3 @@
-"""The order of a catalogue: its tracks (``challenges/tracks.toml``) and prerequisites."""
-
 from __future__ import annotations
 
 import functools
@@ -18,8 +16,9 @@ _HINT = "See challenges/tracks.toml."
 
 
 class Track(BaseModel):
-    """A part of the catalogue, named by its title. Submissions in a track of kind ``practice`` are judged after the
-    others. ``chapters``: to read before its challenges."""
+    """Submissions in a track of kind ``practice`` are judged after the others. ``chapters``: to read before its
+    challenges.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,7 +57,7 @@ class Curriculum:
 
 
 def read_curriculum(path: Path) -> Curriculum:
-    """Parse ``tracks.toml``; empty if the file does not exist. Raises ChallengeInvalid."""
+    """Empty if the file does not exist. Raises ChallengeInvalid."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -70,7 +69,7 @@ def read_curriculum(path: Path) -> Curriculum:
     return _parse(path, text)
 
 
-# Every challenge that loads is checked against it. Keyed by text for the same reason as manifests.
+# For every load. Keyed by text for the same reason as manifests.
 @functools.lru_cache(maxsize=8)
 def _parse(path: Path, text: str) -> Curriculum:
     try:
@@ -92,10 +91,7 @@ def _parse(path: Path, text: str) -> Curriculum:
 def prerequisite_problems(
     prerequisites: Mapping[str, Sequence[str]], manifests: Mapping[str, Path]
 ) -> list[ChallengeInvalid]:
-    """Unknown slugs and cycles in the ``prerequisites`` of a whole catalogue.
-
-    Both mappings are by slug; ``manifests`` has the file to name in an error.
-    """
+    """Of a whole catalogue. ``manifests`` has the file to name in an error, by slug."""
     problems = []
     for slug, wanted in prerequisites.items():
         where = f"{manifests[slug]}: prerequisites"
@@ -107,7 +103,7 @@ def prerequisite_problems(
 
 
 def _cycle(slug: str, prerequisites: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """A cycle of prerequisites through ``slug``, or an empty list."""
+    """Through ``slug``; may be empty."""
     ways, seen = [[slug]], {slug}
     while ways:
         way = ways.pop()

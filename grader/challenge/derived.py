@@ -1,5 +1,6 @@
-"""Recipes for inputs that depend on sizes that are not their dimensions, or on inputs drawn before them: plain recipes
-first, then derived ones in signature order. Importing this module does not import torch."""
+"""Recipes that depend on sizes or other inputs, drawn after plain ones in signature order. Does not import
+torch.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +11,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-# Bytes of the whole numbers and float64 that these recipes compute with.
 _WORD = 8
-# Row lengths are shares of integer weights: sums are exact, so a GPU always gives the same ones.
+# Their sums are exact, so a GPU always gives the same row lengths.
 _WEIGHTS = 1 << 10
 
 
 @dataclass(frozen=True)
 class RowPointers:
-    """Row offsets of a CSR matrix: starts at 0, ends at the size named ``total``, never decreases.
+    """Row offsets of a CSR matrix: from 0 to the size named ``total``, never decreasing.
 
-    Row lengths range from almost 0 to twice the mean. ``empty``: approximate share of empty rows (1: all but one).
-    ``huge``: approximate share of all entries in one row at a random place.
+    Row lengths range from almost 0 to twice the mean. ``empty``: approximate share of empty rows (1: all but
+    one). ``huge``: approximate share of all entries in one row at a random place.
     """
 
     total: str = "nnz"
@@ -61,7 +61,7 @@ class RowPointers:
         return torch.cat((places.new_zeros(1), places)).to(dtype)
 
     def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
-        """Weights, which of them are kept, sums, and four intermediate arrays."""
+        """Weights, a mask, sums, and four intermediate arrays."""
         return 7 * _WORD * count
 
     def words(self) -> str:
@@ -75,8 +75,9 @@ class RowPointers:
 
 @dataclass(frozen=True)
 class NearDiagonal:
-    """Column numbers of a CSR matrix near its diagonal, as in a mesh: entry ``j`` of ``total`` is in one of the
-    ``width`` columns from ``cols * j / total`` on, wrapping at the last column. Unordered, with some duplicates."""
+    """Columns of a CSR matrix near its diagonal: entry ``j`` of ``total`` is in one of ``width`` columns from
+    ``cols * j / total`` on, wrapping. Unordered, with some duplicates.
+    """
 
     width: int = 256
     total: str = "nnz"
@@ -99,7 +100,7 @@ class NearDiagonal:
         if not entries:
             return torch.zeros(0, dtype=dtype, device=device)
         places = torch.randint(self.width, shape, generator=generator, device=device)
-        # Integers of 64 bits: entries * cols is far below 2^63.
+        # entries * cols is far below 2^63.
         places += torch.arange(entries, device=device) * cols // entries
         return (places % cols).to(dtype)
 
@@ -113,7 +114,7 @@ class NearDiagonal:
 
 @dataclass(frozen=True)
 class RowMean:
-    """The mean of each row of the input ``of``, computed in float64 and rounded to the dtype."""
+    """The mean of each row of the input ``of``, computed in float64."""
 
     of: str
 
@@ -125,7 +126,7 @@ class RowMean:
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """Shape [rows], the first dimension of ``of``; NaN for an empty row."""
+        """Shape [rows]; NaN for an empty row."""
         return _input(drawn, self.of).double().mean(dim=-1).to(dtype)
 
     def bytes_beside(self, count: int, counts: Mapping[str, int]) -> int:
@@ -138,7 +139,7 @@ class RowMean:
 
 @dataclass(frozen=True)
 class RowRstd:
-    """``1 / sqrt(variance + eps)`` of each row of the input ``of``, variance biased, computed in float64."""
+    """``1 / sqrt(variance + eps)`` of each row of the input ``of``, variance biased, in float64."""
 
     of: str
     eps: float = 1e-5
@@ -151,9 +152,9 @@ class RowRstd:
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """Shape [rows], the first dimension of ``of``; NaN for an empty row."""
+        """Shape [rows]; NaN for an empty row."""
         values = _input(drawn, self.of).double()
-        # Not torch.var, which warns about empty rows.
+        # torch.var warns about empty rows.
         variance = (values - values.mean(dim=-1, keepdim=True)).square().mean(dim=-1)
         return (variance + self.eps).rsqrt().to(dtype)
 
@@ -167,11 +168,10 @@ class RowRstd:
 
 @dataclass(frozen=True)
 class Together:
-    """The input ``name`` of several that one function draws together, such as a matrix and its factor.
+    """One of several inputs that one function draws together, such as a matrix and its factor.
 
-    ``draw(device, sizes, seed, **options)`` returns them by name, of any type and shape with as many elements. It may
-    use torch's own generators. Give every input of the function such a recipe: one that a case sets otherwise no longer
-    fits the others.
+    ``draw(device, sizes, seed, **options)`` returns them by name, of any type, with as many elements. Give
+    every input of the function such a recipe, in every case.
     """
 
     name: str
@@ -186,7 +186,7 @@ class Together:
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """Any shape. Raises what ``draw`` raises, and ValueError if it returns no such input."""
+        """Raises what ``draw`` raises, and ValueError if it returns no such input."""
         asked = (self.draw, dict(sizes), dict(self.options), generator.device)
         kept = _KEPT.get("last")
         if kept is None or kept.asked != asked or not kept.fits(drawn) or self.name in kept.given:
@@ -214,14 +214,14 @@ class Together:
 
 @dataclass
 class _Kept:
-    """What was drawn last, and which of it was given out."""
+    """The last inputs, and those given out."""
 
     asked: tuple[object, ...]
     values: Mapping[str, torch.Tensor]
     given: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def fits(self, drawn: Mapping[str, torch.Tensor]) -> bool:
-        """True if it belongs to the same case as ``drawn``."""
+        """It belongs to the same case as ``drawn``."""
         import torch
 
         return all(
@@ -230,7 +230,7 @@ class _Kept:
         )
 
 
-# The inputs of a case are drawn one after the other.
+# A case draws its inputs one after the other.
 _KEPT: dict[str, _Kept] = {}
 
 

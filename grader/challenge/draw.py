@@ -1,7 +1,5 @@
-"""Draws the inputs of a case. The same (manifest, case, seed) gives the same tensors on every machine with the same
-kind of device; CPU and GPU generators differ.
-
-Importing this module does not import torch.
+"""The same (manifest, case, seed) gives the same inputs on every machine with the same kind of device; CPU
+and GPU differ. Does not import torch.
 """
 
 from __future__ import annotations
@@ -35,15 +33,12 @@ if TYPE_CHECKING:
     import torch
 
 _SEED_BYTES = 8
-# Returns memory for a role, with the shape and dtype of the given tensor.
+# With the shape and dtype of the given tensor.
 Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
 
 
 def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> Recipe:
-    """The recipe for ``arg`` if a case sets none: ``values`` of ``challenge.toml``, with bounds at ``sizes``.
-
-    Raises ChallengeInvalid if a bound cannot be computed.
-    """
+    """Bounds at ``sizes``. Raises ChallengeInvalid."""
     values = arg.values
     if values.dist == "normal":
         return Normal()
@@ -65,8 +60,7 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
 
 
 def strict_bounds(arg: Argument, sizes: Mapping[str, int]) -> tuple[int, int] | None:
-    """The least and the largest value that ``arg`` may have at these sizes; None if it may have others, or has none.
-    Raises ExpressionError."""
+    """None without strict bounds, or without any value. Raises ExpressionError."""
     if not arg.values.strict:
         return None
     low, high = (int(_bound(bound, sizes)) for bound in (arg.values.low, arg.values.high))
@@ -86,14 +80,13 @@ def draw_inputs(
     room: Room | None = None,
     without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors of held values (see ``grader.challenge.numbers``) on ``device`` for every input and in-out
-    except ``without`` and those that the case leaves out, in signature order.
+    """Contiguous tensors of held values (``grader.challenge.numbers``) on ``device`` for every input and
+    in-out except ``without``, in signature order.
 
-    Each argument has its own generator: adding one does not change another. Plain recipes are drawn before derived
-    ones. Recipes draw into memory from ``room`` if they can.
+    Each argument has its own generator: adding one does not change another.
 
-    Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and torch's
-    OutOfMemoryError.
+    Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and
+    torch's OutOfMemoryError.
     """
     readable = [arg for arg in manifest.given if arg.name not in {*without, *case.without}]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
@@ -106,7 +99,7 @@ def draw_inputs(
 def draw_recipe(
     manifest: Manifest, case: Case, arg: Argument, recipe: Recipe, shape: tuple[int, ...], seed: int
 ) -> torch.Tensor:
-    """``recipe`` drawn as ``arg`` in ``shape``, on the CPU. Raises ChallengeInvalid."""
+    """On the CPU. Raises ChallengeInvalid."""
     dtype = held_type(arg.dtype)
     generator = _generator(f"{seed}:{arg.name}", "cpu")
     return _checked(lambda: recipe.draw(shape, dtype, generator), manifest, case, arg, shape, "cpu")
@@ -150,18 +143,17 @@ def _checked(
     shape: tuple[int, ...],
     device: str,
 ) -> torch.Tensor:
-    """The result of ``draw``, rounded to numbers that the dtype has. Raises ChallengeInvalid if it fails or is not the
-    expected tensor."""
+    """Rounded to numbers that the dtype has. Raises ChallengeInvalid."""
     import torch
 
     dtype = held_type(arg.dtype)
     where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
     try:
         values = draw()
-    # The machine's fault: blaming the case would spare the submission this round.
+    # Blaming the case would spare the submission this round.
     except torch.OutOfMemoryError:
         raise
-    except Exception as error:  # staff's recipe: whatever it raises, the case is at fault
+    except Exception as error:  # staff's recipe: the case is at fault
         words = filling_of(manifest, case, arg).words()
         raise ChallengeInvalid(f"{where}: {words}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):
@@ -182,7 +174,7 @@ def _checked(
 
 
 def _check_bounds(values: torch.Tensor, arg: Argument, case: Case, where: str) -> None:
-    """Raises ChallengeInvalid if a strict argument has other values than challenge.toml allows."""
+    """Raises ChallengeInvalid."""
     if not values.numel() or (ends := strict_bounds(arg, case.sizes)) is None:
         return
     wide = values.long()
@@ -207,7 +199,7 @@ def _check_bounds(values: torch.Tensor, arg: Argument, case: Case, where: str) -
 
 
 def filling_of(manifest: Manifest, case: Case, arg: Argument) -> Filling:
-    """The recipe of ``arg`` in ``case``. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     return case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
 
 
@@ -218,8 +210,9 @@ def drawn_in_parts(manifest: Manifest, case: Case, arg: Argument) -> bool:
 
 
 class InputInParts:
-    """An input that is never wholly in memory: parts of ``rows`` rows, each with its own generator, drawn on request.
-    Its values differ from those of ``draw_inputs`` with the same seed."""
+    """Never wholly in memory: parts of ``rows`` rows, each with its own generator. Differs from
+    ``draw_inputs``.
+    """
 
     def __init__(
         self, manifest: Manifest, case: Case, arg: Argument, seed: int, device: str, rows: int
@@ -230,12 +223,12 @@ class InputInParts:
         self._drawn: dict[int, torch.Tensor] = {}
 
     def parts(self) -> Iterator[torch.Tensor]:
-        """All parts in order. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
+        """In order. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
         for number in range(-(-self._whole[0] // self._rows)):
             yield self._draw(number)
 
     def rows(self, start: int, length: int) -> torch.Tensor:
-        """Rows from ``start`` on. Fast in ascending order. Raises as ``parts``."""
+        """Fast in ascending order. Raises as ``parts``."""
         import torch
 
         first, last = start // self._rows, (start + max(1, length) - 1) // self._rows

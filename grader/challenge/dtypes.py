@@ -1,7 +1,7 @@
-"""The dtypes of arguments: one table, one row per dtype, with every fact that depends on it.
+"""One row per dtype, with every fact that depends on it.
 
-To add a dtype, add its name to ``DType`` and its row to ``_FACTS``. Code inside a box cannot import this module:
-``tests/challenge/test_dtypes.py`` compares the tables there with this one.
+To add a dtype, add its name to ``DType`` and its row to ``_FACTS``. Code inside a box cannot import this
+module: ``tests/challenge/test_dtypes.py`` compares the tables there with this one.
 """
 
 from __future__ import annotations
@@ -13,47 +13,44 @@ from enum import StrEnum
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    itemsize: int  # bytes of one element; of a packed type, of ``packed`` elements
-    c_type: str  # in the signature of solve
-    built_in: str = ""  # the same without any header, as 64-bit Linux defines it; empty: c_type is built in
-    header: str = ""  # the CUDA header that defines c_type; empty: <cstdint>, or none
-    scalar: bool = True  # a scalar may have it: one element has bytes of its own and is one number
-    rate_as: str = ""  # the dtype whose arithmetic rate it has; empty: its own
-    # Torch's types. ``held``: of the values that the judge and the reference compute with; empty: its own name.
-    # ``stored``: of the words in memory, if they are not those values: see ``grader.challenge.numbers``. ``given``:
-    # what a submission in Python receives; empty: its own name.
+    itemsize: int  # bytes; of a packed type, of ``packed`` elements
+    c_type: str
+    built_in: str = ""  # without any header, on 64-bit Linux; empty: c_type
+    header: str = ""  # for c_type; empty: <cstdint>, or none
+    scalar: bool = True
+    rate_as: str = ""  # the dtype with the same arithmetic rate; empty: itself
+    # Torch's types; empty: the dtype's name. ``held``: of the judge's values. ``stored``: of the words in
+    # memory, if they are not those values. ``given``: what a submission in Python receives.
     held: str = ""
     stored: str = ""
     given: str = ""
     packed: int = 1  # elements in one word of memory, along the last dimension
-    parts: int = 1  # held values of one element, in a last dimension: real and imaginary
+    parts: int = 1  # held values of one element: real and imaginary
 
 
 @dataclass(frozen=True, kw_only=True)
 class FloatFacts(Facts):
-    digits: int  # bits of the significand, the hidden one included
-    least_exponent: int  # of the smallest normal number; below it digits are lost
-    # Low significand bits that rounding to the next coarser type drops: float64 to float32, float32 to float16 (or
-    # TF32), float16 to bfloat16, bfloat16 to an 8-bit float.
+    digits: int  # of the significand, with the hidden one
+    least_exponent: int  # of the smallest normal number
+    # Low significand bits that rounding to the next coarser type drops (of float32: to float16 or TF32).
     dropped_bits: int
-    # Bits of a signalling NaN that no arithmetic makes (torch's and CUDA's own NaN have other payloads): an element
-    # that still holds them was never written, even if NaN is the right answer.
+    # A signalling NaN that no arithmetic makes: an element with these bits was never written, even if NaN is
+    # right.
     poison: int
-    # Bits of a finite number close to the largest, positive: a maximum with it is wrong unless the right answer is as
-    # large.
+    # Bits close to the largest number: a maximum with it is wrong unless the right answer is as large.
     large: int
-    # What a new challenge's cases draw, as Python text: its double is finite; near zero; below the smallest normal.
+    # For a new challenge's cases: its double is finite; near zero; below the smallest normal.
     huge: str
     tiny: str
     denormal: str
     most_outlier: float = float("inf")  # the largest value that a timed round mixes in
-    infinite: bool = True  # it has infinities
-    nan: bool = True  # it has NaN
-    signed: bool = True  # it has zero and negative numbers
-    # A float of at most 8 bits: bits of its exponent, and its bias. 0: a larger one.
+    infinite: bool = True
+    nan: bool = True
+    signed: bool = True
+    # A float of at most 8 bits; 0: a larger one.
     exponent_bits: int = 0
     bias: int = 0
-    # Whether the poison can be a NaN that no right answer is.
+    # The poison can be a NaN that no right answer is.
     nan_poison: bool = True
 
     @property
@@ -62,15 +59,15 @@ class FloatFacts(Facts):
 
     @property
     def quiet_bit(self) -> int:
-        """The bit that arithmetic on a CPU sets in a signalling NaN; it keeps all other bits."""
+        """Arithmetic on a CPU sets this bit in a signalling NaN; it keeps all other bits."""
         return 1 << (self.digits - 2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerFacts(Facts):
-    low: int  # the smallest and the largest number that a recipe can draw
+    low: int  # that a recipe can draw
     high: int
-    narrower: str = ""  # torch's integer type of half the width; empty: there is none
+    narrower: str = ""  # torch's integer type of half the width
 
     @property
     def signed(self) -> bool:
@@ -125,12 +122,10 @@ class DType(StrEnum):
 
     @property
     def encoded(self) -> bool:
-        """Its words in memory are not the values that the judge holds."""
         return bool(self.facts.stored)
 
     @property
     def strided(self) -> bool:
-        """Its arrays may have a layout."""
         return not self.encoded and not self.complex
 
     @property
@@ -146,19 +141,18 @@ class DType(StrEnum):
         return self.facts.parts > 1
 
     def bytes_of(self, elements: int) -> int:
-        """Bytes of an array in memory."""
         return self.facts.itemsize * -(-elements // self.facts.packed)
 
     def held_bytes(self, elements: int) -> int:
-        """Bytes of the values that the judge holds for an array."""
+        """Of the judge's values."""
         return _HELD_BYTES[self.held] * self.facts.parts * elements
 
     def held_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of the values that the judge holds for an array of ``shape``."""
+        """Of the judge's values."""
         return (*shape, self.facts.parts) if self.complex else shape
 
     def given_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of the tensor that a submission in Python receives for an array of ``shape``."""
+        """Of the tensor that a submission in Python receives."""
         return (*shape[:-1], shape[-1] // self.facts.packed) if self.packed else self.held_shape(shape)
 
     @property
@@ -167,7 +161,6 @@ class DType(StrEnum):
 
     @property
     def c_built_in(self) -> str:
-        """The C type for code that includes no header."""
         return self.facts.built_in or self.facts.c_type
 
     @property
@@ -222,8 +215,7 @@ _FACTS: Mapping[DType, Facts] = {
         huge="3e4",
         tiny="1e-3",
         denormal="5e-5",
-        # A larger one makes attention's scores so large that their own rounding decides. Sums of float16 are short,
-        # and each outlier takes part in thousands of them, so it need not be larger.
+        # With larger ones, the rounding of attention's scores decides.
         most_outlier=8.0,
     ),
     DType.BFLOAT16: FloatFacts(
@@ -279,7 +271,7 @@ _FACTS: Mapping[DType, Facts] = {
         high=2**32 - 1,
         narrower="int16",
     ),
-    # Held as int64 with the same bits: those from 2^63 on are negative there.
+    # Held as int64 with the same bits: those from 2^63 on are negative.
     DType.UINT64: IntegerFacts(
         itemsize=8,
         c_type="uint64_t",
@@ -291,8 +283,8 @@ _FACTS: Mapping[DType, Facts] = {
     ),
     # Held as bytes: a byte that is neither 0 nor 1 must be seen.
     DType.BOOL: IntegerFacts(itemsize=1, c_type="bool", rate_as="int8", held="uint8", low=0, high=1),
-    # The poison is the negative NaN of all ones: conversions on a GPU and in torch give the positive one. ``large`` is
-    # the largest number.
+    # The poison is the negative NaN of all ones: conversions give the positive one. ``large`` is the largest
+    # number.
     DType.FLOAT8_E4M3: FloatFacts(
         itemsize=1,
         c_type="__nv_fp8_e4m3",
@@ -332,7 +324,7 @@ _FACTS: Mapping[DType, Facts] = {
         exponent_bits=5,
         bias=15,
     ),
-    # A power of two: a scale of MX formats. Its only NaN is what a conversion gives, so it is no poison.
+    # A power of two: a scale of MX formats. Conversions give its only NaN, so it is no poison.
     DType.FLOAT8_E8M0: FloatFacts(
         itemsize=1,
         scalar=False,
@@ -415,10 +407,9 @@ _FACTS: Mapping[DType, Facts] = {
     ),
 }
 
-# Bytes of one held value, by torch's type.
 _HELD_BYTES: Mapping[str, int] = {
     dtype.value: dtype.itemsize for dtype in DType if dtype.held == dtype.value and dtype.facts.parts == 1
 }
 
-# torch's integer type through which the bits of an element are seen, by its bytes.
+# torch's integer type for an element's bits, by its bytes.
 BITS = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}

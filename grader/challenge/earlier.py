@@ -19,10 +19,10 @@ _GIT_SECONDS = 30.0
 
 @contextmanager
 def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Challenge]:
-    """The challenge at ``reference`` (a commit, branch or tag), in a temporary folder.
+    """``reference``: a commit, branch or tag. Uses a temporary folder, ignores tracks.
 
-    Ignores tracks. Raises BadRequest if git does not know the reference, NotFound if it does not have the challenge,
-    ChallengeInvalid if it does not load.
+    Raises BadRequest if git does not know the reference, NotFound if it does not have the challenge,
+    ChallengeInvalid.
     """
     commit = _git(
         catalogue.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"
@@ -47,14 +47,14 @@ def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Ch
 
 
 def numbered_in(catalogue: Catalogue, slug: str) -> str | None:
-    """The commit that introduced the challenge's latest committed version number, or None."""
+    """The commit that introduced the latest committed version number."""
     manifest = f"challenges/{slug}/{MANIFEST}"
     found = _git(catalogue.root, "log", "-1", "--format=%H", "-G", r"^version[[:space:]]*=", "--", manifest)
     return (found or b"").decode().strip() or None
 
 
 def _git(root: Path, *words: str) -> bytes | None:
-    """git's output in ``root``, or None if git fails or is missing."""
+    """None if git fails or is missing."""
     try:
         ran = subprocess.run(
             ["git", "-C", str(root), *words], capture_output=True, timeout=_GIT_SECONDS, check=False

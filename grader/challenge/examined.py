@@ -1,7 +1,6 @@
-"""The cases and inputs that a challenge's Python returned, as data.
+"""The cases and inputs that a challenge's Python returned in a box, as data.
 
-An uploaded challenge is examined once, in a box. Only recipes of ``grader.challenge.cases`` and
-``grader.challenge.derived`` are read back.
+Only recipes of ``grader.challenge.cases`` and ``grader.challenge.derived`` are read back.
 """
 
 from __future__ import annotations
@@ -36,17 +35,15 @@ _RECIPES: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class Examined:
-    """``cases``, ``hidden_cases`` and ``inputs`` as the files' functions returned them."""
-
     cases: tuple[Case, ...]
     hidden_cases: tuple[Case, ...]
     inputs: Mapping[str, Filling]
-    # Which of reference, magnitude, baseline and baselines by name ``reference.py`` defines.
+    # Those that ``reference.py`` defines.
     functions: tuple[str, ...]
 
 
 def dump(found: Examined) -> str:
-    """As JSON. Raises ChallengeInvalid for a recipe that is not ours."""
+    """Raises ChallengeInvalid for a recipe that is not ours."""
     return json.dumps(
         {
             "cases": [_case(case) for case in found.cases],
@@ -88,7 +85,7 @@ def _recipe(value: object, where: str) -> dict[str, Any]:
 
 
 def load(text: str) -> Examined:
-    """The reverse of ``dump``, for untrusted text. Raises ChallengeInvalid."""
+    """For untrusted text. Raises ChallengeInvalid."""
     try:
         data = json.loads(text)
         found = Examined(

@@ -1,5 +1,6 @@
-"""Expressions in the sizes of a challenge ("2*m*n*k", "max(n-k+1, 0)") and conditions on them ("k <= cols"): parsed,
-checked, never ``eval``ed."""
+"""Expressions in sizes ("2*m*n*k") and conditions on them ("k <= cols"): parsed and checked, never
+``eval``ed.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +32,16 @@ _COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-# The cost of a fused kernel takes some 60 characters; the bound limits the parser's recursion.
+# Limits the parser's recursion; a fused kernel's cost takes some 60 characters.
 _MAX_CHARS = 200
 
 
 class ExpressionError(ValueError):
-    """Not a valid expression; the message names the part and the reason."""
+    """The message names the part and the reason."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked expression. ``names``: the sizes in it."""
-
     text: str
     tree: ast.expr
     names: frozenset[str]
@@ -56,7 +55,7 @@ class Expression:
             raise ExpressionError(f"'{self.text}' is too large at {dict(sizes)}") from error
 
     def integer(self, sizes: Mapping[str, int]) -> int:
-        """Its value as a dimension. Raises ExpressionError if that is not a whole number >= 0."""
+        """As a dimension. Raises ExpressionError if it is not a whole number >= 0."""
         value = self(sizes)
         if not math.isfinite(value) or value != int(value) or value < 0:
             raise ExpressionError(
@@ -67,7 +66,7 @@ class Expression:
 
 @functools.lru_cache(maxsize=4096)
 def parse(text: str) -> Expression:
-    """Parse ``text``: numbers, names, + - * / // %, min, max, cdiv, parentheses. Raises ExpressionError."""
+    """Numbers, names, + - * / // %, min, max, cdiv, parentheses. Raises ExpressionError."""
     if len(text) > _MAX_CHARS:
         raise ExpressionError(f"an expression has at most {_MAX_CHARS} characters, this one {len(text)}")
     try:
@@ -81,7 +80,7 @@ def parse(text: str) -> Expression:
 
 @dataclass(frozen=True)
 class Condition:
-    """A checked condition, such as ``1 <= k <= cols``. ``names``: the sizes in it."""
+    """Such as ``1 <= k <= cols``. ``names``: the sizes in it."""
 
     text: str
     sides: tuple[Expression, ...]
@@ -102,7 +101,7 @@ class Condition:
 
 @functools.lru_cache(maxsize=1024)
 def parse_condition(text: str) -> Condition:
-    """Parse ``text``: expressions with <, <=, >, >=, == or != between them. Raises ExpressionError."""
+    """Expressions with <, <=, >, >=, == or != between them. Raises ExpressionError."""
     try:
         tree = ast.parse(text, mode="eval").body if len(text) <= _MAX_CHARS else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,7 +1,7 @@
-"""What judging depends on, as plain data: two folders judge alike if and only if it is the same.
+"""Everything that judging depends on: two folders judge alike if and only if it is the same.
 
-It excludes titles, prose, places in the catalogue, starters, points, comments and notes: changing those needs no new
-version. Nothing here runs ``reference.py``.
+It excludes titles, prose, starters, points, comments and notes: changing those needs no new version. Nothing
+here runs ``reference.py``.
 """
 
 from __future__ import annotations
@@ -21,29 +21,27 @@ from grader.challenge.cases import Case
 from grader.challenge.checker import CHECKER
 from grader.challenge.loader import Challenge
 
-# JSON values by part: "tolerance", "cases", "reference", ... A copy without some files lacks those parts (students have
-# no hidden cases).
+# JSON by part: "tolerance", "cases", ... A copy without some files lacks those parts.
 Content = dict[str, Any]
 
-# Keys of challenge.toml that affect neither verdict nor time. All others count, including future ones.
+# All other keys count, including future ones.
 _NOT_JUDGED = frozenset(
     "title track order prerequisites difficulty tags version languages grading waives approximations"
     " name_hidden_categories pieces baselines".split()
 )
-# Parts with one value per name: a difference lists the names added, removed and changed.
+# A difference lists names.
 _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")
-# Parts that only staff's copies have.
+# Only staff's copies have them.
 _STAFF_ONLY = ("hidden_cases", "hidden_recipes")
 
 
-# The last result for each folder, with the texts it was made from: every post asks, and cases.py is slow. Keyed by
-# texts, because two edits within one tick of a file system's clock look the same.
+# Every post asks, and cases.py is slow. Keyed by texts: two edits within one tick of a file system's clock
+# look the same.
 _kept: dict[tuple[Path, Path], tuple[tuple[str | None, ...], Content]] = {}
 
 
 def content(challenge: Challenge) -> Content:
-    """Everything that a submission's verdict and time depend on. Parts are shared: do not change them. Raises
-    ChallengeInvalid."""
+    """Parts are shared: do not change them. Raises ChallengeInvalid."""
     folders, texts = (challenge.folder, challenge.reference_folder), _texts(challenge)
     kept = _kept.get(folders)
     if kept is None or kept[0] != texts:
@@ -52,7 +50,7 @@ def content(challenge: Challenge) -> Content:
 
 
 def _texts(challenge: Challenge) -> tuple[str | None, ...]:
-    """The text of every file read; the manifest as parsed at load time."""
+    """The manifest's is as parsed at load time."""
     staff = challenge.reference_folder / "staff"
     files = (
         challenge.folder / "cases.py",
@@ -88,7 +86,7 @@ def digest(parts: Mapping[str, Any]) -> str:
 
 
 def agree(one: Content, other: Content) -> bool:
-    """True if both judge alike, as far as both know: hidden cases count only if both copies have them."""
+    """Hidden cases count only if both copies have them."""
     return not changes(one, other)
 
 
@@ -108,13 +106,13 @@ class ContentChange:
 
 
 def changes(before: Content, after: Content) -> list[ContentChange]:
-    """Differences from ``before`` to ``after``, sorted by part and name. Empty parts count as absent."""
+    """Sorted by part and name. Empty parts count as absent."""
     found = []
     for part in sorted({*before, *after}):
         if part in _STAFF_ONLY and not (_knows_staff(before) and _knows_staff(after)):
             continue
         if not before or not after:
-            continue  # a version served before contents were kept: unknown
+            continue  # a version served before contents were kept
         old, new = before.get(part), after.get(part)
         if part in _BY_NAME:
             found += _by_name(part, old or {}, new or {})
@@ -142,7 +140,7 @@ def _change(part: str, name: str, old: Any, new: Any) -> ContentChange:
 
 
 def _case(case: Case) -> dict[str, Any]:
-    # Category and note are left out: they only explain the case to people.
+    # Without category and note, which only explain the case.
     where = {"on": case.on} if case.on else {}
     left_out = {"without": sorted(case.without)} if case.without else {}
     return {
@@ -155,7 +153,7 @@ def _case(case: Case) -> dict[str, Any]:
 
 
 def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[object]) -> Content:
-    """The text of a file that defines its own recipes: their fields do not show what they draw."""
+    """Of a file that defines recipes, whose fields do not show what they draw."""
     used = [*others, *(recipe for case in cases for recipe in case.inputs.values())]
     if all(_ours(recipe) for recipe in used):
         return {}
@@ -163,7 +161,7 @@ def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[obje
 
 
 def _ours(value: object) -> bool:
-    """True if a recipe and all recipes in it come from ``grader``."""
+    """All recipes in it come from ``grader``."""
     if not is_dataclass(value):
         return isinstance(value, str | int | float | bool | tuple | list | None)
     if not type(value).__module__.startswith("grader."):
@@ -172,7 +170,7 @@ def _ours(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """``value`` as canonical JSON: the same for 1 and 1.0, a list and a tuple."""
+    """Canonical JSON: the same for 1 and 1.0, a list and a tuple."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float):
@@ -201,7 +199,7 @@ def _text(value: Any) -> str:
 
 
 def _code(source: str) -> str:
-    """Python without comments, empty lines and trailing blanks: rewording a comment changes no verdict.
+    """Without comments and blanks: rewording a comment changes no verdict.
 
     Comments are cut by position, so every version of Python gives the same text.
     """

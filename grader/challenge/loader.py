@@ -1,4 +1,4 @@
-"""Reads a challenge's two folders: ``challenges/<slug>/`` (what students see) and ``reference/<slug>/``."""
+"""Reads a challenge: ``challenges/<slug>/`` (what students see) and ``reference/<slug>/``."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from grader.challenge.model import Manifest, NamedBaseline, check_sizes, check_v
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
-# Pages list the whole catalogue and read every manifest: more than a catalogue has, at some 20 KB each.
+# More than a catalogue has; pages read every manifest.
 _MANIFESTS = 256
-# In the reference folder of an uploaded challenge, whose Python never runs outside a box.
+# Of an upload, whose Python only runs in a box.
 EXAMINED = "examined.json"
-# In the staff's folder of a challenge.
 COMMENTARY = "commentary.md"
-# How the names of functions for ``[[baselines]]`` begin.
+# Prefix of functions for ``[[baselines]]``.
 NAMED_BASELINE = "baseline_"
 
 
@@ -39,13 +38,12 @@ def starter_name(language: Language) -> str:
 
 @dataclass(frozen=True)
 class ChallengeReference:
-    """The functions of ``reference.py``. They take all arguments except outputs and workspaces, as keywords; None for
-    an optional input that is left out.
+    """The functions of ``reference.py``. They take all arguments except outputs and workspaces, as keywords;
+    None for an optional input that is left out.
 
-    ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order. ``magnitude``, if defined,
-    returns the scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest
-    PyTorch version, which need not handle every edge of the contract. ``named``: further functions of that kind, whose
-    names begin with ``baseline_``.
+    ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order; ``magnitude`` the
+    scale of errors. ``baseline`` is timed instead of ``compute``, and need not handle every edge of the
+    contract.
     """
 
     compute: Callable[..., Any]
@@ -58,7 +56,7 @@ class ChallengeReference:
 
 @dataclass(frozen=True)
 class Challenge:
-    """A loaded challenge. The manifest is validated at load time; other files are read on demand."""
+    """The manifest is validated at load time; other files are read on demand."""
 
     slug: str
     manifest: Manifest
@@ -73,14 +71,13 @@ class Challenge:
 
     @functools.cached_property
     def examined(self) -> Examined | None:
-        """The result of examining an upload in a box; None for a course folder, whose Python runs here. Raises
-        ChallengeInvalid."""
+        """None for a course folder, whose Python runs here. Raises ChallengeInvalid."""
         path = self.reference_folder / EXAMINED
         return load_examined(_text(path)) if path.is_file() else None
 
     @property
     def reference_source(self) -> str:
-        """With the definition of ``reference`` by autograd, if it is made of ``forward``."""
+        """With the definition of ``reference`` by autograd."""
         return _text(self.reference_folder / "reference.py") + reference_footer(self.manifest)
 
     @property
@@ -101,13 +98,13 @@ class Challenge:
         return {language: _text(path) for language, path in paths.items() if path.is_file()}
 
     def baseline_source(self, baseline: NamedBaseline) -> str | None:
-        """None if this copy lacks the file, like a student's."""
+        """None in a student's copy."""
         path = self._staff / baseline.source
         return _text(path) if path.is_file() else None
 
     @property
     def commentary(self) -> str | None:
-        """Staff's words on their solutions, Markdown. With it, these open to students who solved the challenge."""
+        """Staff's Markdown. With it, solutions open to students who solved the challenge."""
         path = self._staff / COMMENTARY
         return _text(path) if path.is_file() else None
 
@@ -117,19 +114,18 @@ class Challenge:
 
     @functools.cached_property
     def cases(self) -> list[Case]:
-        """The public suite. Raises ChallengeInvalid with file, case and key."""
+        """Raises ChallengeInvalid with file, case and key."""
         return self._suite(self.folder / "cases.py", hidden=False)
 
     @functools.cached_property
     def hidden_cases(self) -> list[Case]:
-        """Staff's own cases; empty if the file does not exist, as in a student's copy."""
+        """Empty in a student's copy."""
         path = self._staff / "hidden_cases.py"
         return self._suite(path, hidden=True) if path.exists() else []
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Which of reference, magnitude, baseline and baselines by name ``reference.py`` defines. Raises
-        ChallengeInvalid."""
+        """Those that ``reference.py`` defines. Raises ChallengeInvalid."""
         if self.examined is not None:
             return self.examined.functions
         found = {"magnitude": self.reference.magnitude, "baseline": self.reference.baseline}
@@ -137,12 +133,12 @@ class Challenge:
         return ("reference", *own, *self.reference.named)
 
     def suite(self, workloads: str, *, hidden: bool = True) -> list[Case]:
-        """Cases for boards with these workloads ("cpu" or "gpu"); hidden ones only if wanted."""
+        """``workloads``: "cpu" or "gpu"."""
         cases = [*self.cases, *(self.hidden_cases if hidden else ())]
         return [case for case in cases if case.runs_on(workloads)]
 
     def case(self, name: str) -> Case:
-        """A public or hidden case. Raises ChallengeInvalid."""
+        """Public or hidden. Raises ChallengeInvalid."""
         for case in [*self.cases, *self.hidden_cases]:
             if case.name == name:
                 return case
@@ -151,8 +147,7 @@ class Challenge:
 
     @functools.cached_property
     def reference(self) -> ChallengeReference:
-        """Runs ``reference.py``, which is trusted staff code. Raises ChallengeInvalid, also for an upload, which runs
-        only in a box."""
+        """Runs trusted staff code. Raises ChallengeInvalid, also for an upload, which runs only in a box."""
         path = self.reference_folder / "reference.py"
         if self.examined is not None:
             raise ChallengeInvalid(f"{path}: uploaded code runs only in a box")
@@ -187,8 +182,7 @@ class Challenge:
 
     @functools.cached_property
     def inputs(self) -> dict[str, Filling]:
-        """The result of ``inputs()`` in ``cases.py``: default recipes for cases and workloads, empty if not defined.
-        Raises ChallengeInvalid with file and argument."""
+        """Default recipes, from ``inputs()`` in ``cases.py``. Raises ChallengeInvalid with file and argument."""
         path = self.folder / "cases.py"
         inputs: dict[str, Filling]
         if self.examined is not None:
@@ -198,18 +192,18 @@ class Challenge:
         else:
             try:
                 inputs = dict(make())
-            except Exception as error:  # staff's code: whatever it raises, this file is at fault
+            except Exception as error:  # staff's code: this file is at fault
                 raise ChallengeInvalid(f"{path}: inputs(): {error}", "Define inputs() -> dict.") from error
         self._check_inputs(inputs, f"{path}: inputs()")
         return inputs
 
     @property
     def readable(self) -> set[str]:
-        """Names of buffers filled before a call: inputs and in-outs."""
+        """Inputs and in-outs."""
         return {arg.name for arg in self.manifest.given}
 
     def _returned(self, path: Path, *, hidden: bool) -> list[Case]:
-        """The result of the file's ``cases()``, now or when it was examined."""
+        """Of the file's ``cases()``, now or when it was examined."""
         if self.examined is not None:
             return list(self.examined.hidden_cases if hidden else self.examined.cases)
         names = _run(path)
@@ -218,7 +212,7 @@ class Challenge:
             raise ChallengeInvalid(f"{path}: it defines no function 'cases'", "Define cases() -> list[Case].")
         try:
             return list(make())
-        except Exception as error:  # staff's code: whatever it raises, this file is at fault
+        except Exception as error:  # staff's code: this file is at fault
             raise ChallengeInvalid(
                 f"{path}: {error}", "Categories and recipes: grader.challenge.cases"
             ) from error
@@ -264,7 +258,7 @@ class Challenge:
                 )
 
     def _check_case(self, case: Case, path: Path, seen: set[str]) -> Case:
-        """The case, with its scalars as their types take them."""
+        """With scalars as their types take them."""
         where = f"{path}: case '{case.name}'"
         if case.name in seen:
             raise ChallengeInvalid(f"{where}: another case has this name")
@@ -310,7 +304,7 @@ class Challenge:
 
 
 def _check_timed(case: Case, path: Path, *, hidden: bool) -> None:
-    """Raises ChallengeInvalid if a case asks for something that timed rounds cannot do."""
+    """Raises ChallengeInvalid."""
     if not case.timed:
         return
     reasons = {
@@ -356,7 +350,7 @@ def read_manifest(path: Path) -> Manifest:
 # Keyed by text: two edits within one tick of a file system's clock look the same.
 @functools.lru_cache(maxsize=_MANIFESTS)
 def parse_manifest(path: Path, text: str) -> Manifest:
-    """Parse the ``challenge.toml`` at ``path`` from its text. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # includes numbers too long and lists too deep

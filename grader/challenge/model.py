@@ -1,4 +1,4 @@
-"""The format of ``challenge.toml``: a pydantic model that says what each key may be."""
+"""The format of ``challenge.toml``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.languages import Language
 from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
 
-# Reserved in C++ or by the starters; Python's own keywords are checked separately.
+# Reserved in C++ or by the starters; Python's keywords are checked separately.
 _TAKEN = frozenset(
     "alignas alignof asm auto bool case catch char class const constexpr decltype default delete do double enum "
     "explicit extern false float for friend goto if inline int long mutable namespace new operator private "
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
     @property
     def given(self) -> bool:
-        """A buffer that is filled before a call."""
+        """Filled before a call."""
         return self in (Kind.INPUT, Kind.INOUT)
 
     @property
@@ -86,7 +86,7 @@ ConditionText = Annotated[str, AfterValidator(_condition)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
 # As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
-# As many as the emulated GPU has addresses for, and a board's name has a digit for.
+# The emulated GPU has addresses for as many, and a board's name has one digit.
 MOST_GPUS = 8
 
 
@@ -117,10 +117,9 @@ class Values(Strict, allow_inf_nan=False):
 
 
 class Layout(Strict):
-    """Where the elements of a buffer are, in elements of its dtype. What is between them is padding.
-
-    ``pitch``: from the start of a row (the last dimension) to the start of the next. ``strides``: one per dimension,
-    instead."""
+    """In elements; the rest is padding. ``pitch``: from the start of a row (the last dimension) to the start
+    of the next. ``strides``: one per dimension, instead.
+    """
 
     pitch: ExpressionText | None = None
     strides: list[ExpressionText] | None = None
@@ -226,15 +225,15 @@ class Compare(Strict):
 
 
 class Pieces(Strict):
-    """Computes the right answer of a case that runs only on a GPU, piece by piece along the size ``along``. Inputs and
-    results with that dimension are cut there, other inputs are passed whole, and other results are summed over the
-    pieces."""
+    """Computes the right answer of a GPU-only case piece by piece. Inputs and results with the dimension
+    ``along`` are cut there; other inputs are passed whole, other results are summed.
+    """
 
     along: Name
-    # Elements that neighbouring pieces share of their inputs, in sizes.
+    # Elements that neighbouring pieces share of their inputs.
     overlap: ExpressionText = "0"
-    # Each piece continues the last element of the previous one (a running sum). Results that ``compare`` cuts short are
-    # concatenated without gaps.
+    # A running sum: each piece continues the last element of the previous one. Results that ``compare`` cuts
+    # short are concatenated.
     running: bool = False
 
 
@@ -243,7 +242,7 @@ class Cost(Strict):
 
     bytes: ExpressionText
     flops: ExpressionText
-    # The dtype multiplied, if not the first input's.
+    # If not the first input's.
     multiplied: DType | None = None
 
 
@@ -252,14 +251,14 @@ class Workload(Strict, allow_inf_nan=False):
     sizes: Sizes
     scalars: dict[str, Number] = Field(default_factory=dict, description="instead of the arguments' values")
     without: list[str] = Field(default_factory=list, description="optional inputs that it leaves out")
-    # The devices that time it. An emulated GPU without workloads of its own takes those of ``cpu``.
+    # The devices that time it. An emulated GPU without workloads takes those of ``cpu``.
     on: Literal["cpu", "gpu", "emulated"] = "gpu"
 
 
 class NamedBaseline(Strict):
     """A time to compare with, in addition to the reference's in PyTorch."""
 
-    # As long as its column allows; ``eager`` and ``compile`` are the reference's own.
+    # As long as its column allows; ``eager`` and ``compile`` are the reference's.
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 .+_-]{0,23}$")
     function: str = Field(
         default="", pattern=r"^(?:baseline_[a-z0-9_]{1,32})?$", description="of reference.py; timed on GPUs"
@@ -282,7 +281,7 @@ class NamedBaseline(Strict):
 
 
 class Autograd(Strict):
-    """The signature holds a forward pass and its gradients; ``reference.py`` defines ``forward`` alone."""
+    """The signature has a forward pass and its gradients; ``reference.py`` defines ``forward`` alone."""
 
     upstream: dict[Name, Name] = Field(
         min_length=1, description="input -> the output whose gradient it is, such as dout -> out"
@@ -300,7 +299,7 @@ class Limits(Strict, allow_inf_nan=False):
     memory_bytes: int = Field(default=limits.BOX_MEMORY_BYTES, ge=256 * limits.MIB, le=64 * limits.GIB)
 
     def call_seconds(self, on_processor: bool) -> float:
-        """Limit of one call; ``on_processor``: calls run on the host's processor."""
+        """Of one call; ``on_processor``: calls run on the host's processor."""
         return self.cpu_seconds if on_processor else self.case_seconds
 
 
@@ -458,12 +457,11 @@ class Manifest(Strict):
 
     @property
     def operands(self) -> list[Argument]:
-        """Buffers without workspaces."""
         return [arg for arg in self.buffers if arg.kind is not Kind.WORKSPACE]
 
     @property
     def passed(self) -> list[str]:
-        """What ``reference()`` takes, by name."""
+        """By name, for ``reference()``."""
         return [arg.name for arg in self.args if arg.kind.passed]
 
     @property
@@ -472,7 +470,7 @@ class Manifest(Strict):
 
     @property
     def results(self) -> list[Argument]:
-        """In-outs and outputs in signature order, as ``reference()`` returns them."""
+        """In signature order, as ``reference()`` returns them."""
         return [arg for arg in self.args if arg.kind.result]
 
     @property
@@ -481,19 +479,18 @@ class Manifest(Strict):
         return not any(self.tolerance.allowance(arg, values).tolerant for arg in self.results)
 
     def allowance(self, arg: Argument, sizes: Mapping[str, int], scalars: Mapping[str, float]) -> Allowance:
-        """How far the elements of a result may be off. Raises ExpressionError."""
+        """Raises ExpressionError."""
         return self.tolerance.allowance(arg, {**scalars, **sizes})
 
     @property
     def multiplied(self) -> DType:
-        """The dtype that decides the rate of arithmetic: int8 products summed in int32 run at int8's rate."""
+        """Decides the rate of arithmetic: int8 products summed in int32 run at int8's rate."""
         if self.cost.multiplied is not None:
             return self.cost.multiplied
         read = [arg.dtype for arg in self.given]
         return read[0] if read else self.results[0].dtype
 
     def timed_on(self, device: Literal["cpu", "gpu", "emulated"]) -> list[Workload]:
-        """The workloads that a kind of device times."""
         own = [workload for workload in self.workloads if workload.on == device]
         return self.timed_on("cpu") if device == "emulated" and not own else own
 
@@ -502,8 +499,7 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind is Kind.SCALAR]
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """With the GPUs as first dimension if each has one. Raises ExpressionError if a dimension is negative at
-        ``sizes``, or the last one of a packed dtype is odd."""
+        """With the GPUs as first dimension if each has one. Raises ExpressionError."""
         found = tuple(parse(text).integer(sizes) for text in arg.shape)
         if arg.dtype.packed and found[-1] % 2:
             raise ExpressionError(
@@ -513,11 +509,11 @@ class Manifest(Strict):
         return (self.gpus, *found) if self.on_each(arg) else found
 
     def on_each(self, arg: Argument) -> bool:
-        """True if every GPU has this buffer, with values of its own."""
+        """True if every GPU has a separate buffer."""
         return self.gpus > 1 and arg.kind.buffer and arg.on in ("each", None)
 
     def on_one_gpu(self) -> Manifest:
-        """The same arrays on one GPU, with those of several stacked, as the reference gets them."""
+        """As the reference gets them: the arrays of several GPUs stacked."""
         if self.gpus == 1:
             return self
         stacked = {
@@ -531,7 +527,7 @@ class Manifest(Strict):
 
     @property
     def parameters(self) -> list[Argument]:
-        """What ``solve`` gets: the arguments and, of several GPUs, their number."""
+        """What ``solve`` gets."""
         return [*self.args, _GPUS] if self.gpus > 1 else self.args
 
     def strides(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
@@ -547,8 +543,7 @@ class Manifest(Strict):
         return tuple(found)
 
     def check_constraints(self, sizes: Mapping[str, int]) -> None:
-        """Raises ValueError, with the constraint that ``sizes`` break, or the argument whose layout they make
-        impossible."""
+        """Raises ValueError for a constraint that ``sizes`` break, or an impossible layout."""
         for text in self.constraints:
             try:
                 holds = parse_condition(text)(sizes)
@@ -564,7 +559,7 @@ class Manifest(Strict):
                 raise ValueError(f"layout of '{arg.name}': {error}") from error
 
     def _check_layout(self, arg: Argument, sizes: Mapping[str, int]) -> None:
-        """No two elements share a place: going up by strides, each is at least the extent of those before."""
+        """No two elements share a place: each stride is at least the extent of the smaller ones."""
         shape, strides = self.shape(arg, sizes), self.strides(arg, sizes)
         if strides is None or 0 in shape:
             return
@@ -731,7 +726,7 @@ class Manifest(Strict):
 
 
 def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
-    """Raises ValueError for sizes that differ from the signature's or make a negative dimension."""
+    """Raises ValueError."""
     if set(sizes) != set(manifest.sizes):
         raise ValueError(f"{where}: sizes are {sorted(sizes)}, the signature has {sorted(manifest.sizes)}")
     if negative := [name for name, value in sizes.items() if value < 0]:
@@ -756,8 +751,7 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
 def check_values(
     manifest: Manifest, scalars: Mapping[str, Number], without: Collection[str], where: str
 ) -> dict[str, Number]:
-    """The scalars as their dtypes take them. Raises ValueError for one that does not exist or does not fit, and for an
-    input that may not be left out."""
+    """As their dtypes take them. Raises ValueError, also for an input that may not be left out."""
     known = {arg.name: arg.dtype for arg in manifest.scalars}
     if unknown := sorted(set(scalars) - set(known)):
         raise ValueError(f"{where}: scalars {unknown} do not exist; there are {sorted(known)}")
@@ -775,7 +769,7 @@ def check_values(
 
 
 def _check_tolerances(manifest: Manifest) -> None:
-    """Raises ValueError if a ``[tolerance.NAME]`` does not fit the signature."""
+    """Raises ValueError."""
     results = {arg.name: arg for arg in manifest.results}
     values = dict.fromkeys((*manifest.sizes, *(arg.name for arg in manifest.scalars)), 1)
     for name, own in manifest.tolerance.results.items():

@@ -1,8 +1,8 @@
-"""Numbers as the judge holds them, and as memory has them.
+"""Numbers as the judge holds them, and as memory has them. Does not import torch.
 
-The judge computes with *held* values: of most dtypes torch's own type, of floats of at most 8 bits float32, of unsigned
-integers a wider type, of bool a byte, of complex64 float32 with a last dimension of 2. *Words* are what a submission
-reads and writes; those of a packed dtype have two elements each. Importing this module does not import torch.
+The judge computes with *held* values: of most dtypes torch's type, of floats of at most 8 bits float32, of
+unsigned integers a wider type, of bool a byte, of complex64 float32 with a last dimension of 2. *Words* are
+what a submission reads and writes; those of a packed dtype have two elements each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 _NIBBLE = 15
-# Elements that are rounded at a time: a step needs their place in a table, in 64 bits.
+# Elements rounded at a time.
 _STEP = 1 << 22
 
 
@@ -41,7 +41,7 @@ def small_float(dtype: DType) -> bool:
 
 @functools.lru_cache
 def _values_of_codes(dtype: DType) -> tuple[float, ...]:
-    """By code, without the sign. NaN is the code's own: it is kept when it is encoded again."""
+    """Without the sign. NaN is its code."""
     facts = dtype.as_float
     digits, bits = facts.digits - 1, facts.exponent_bits
     found = []
@@ -82,7 +82,7 @@ def _decoded(dtype: DType, device: str) -> torch.Tensor:
 
 
 def decode(words: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """The held values of flat ``words``, flat. Words of a dtype that is not encoded are its values."""
+    """Flat held values of flat ``words``."""
     import torch
 
     if not dtype.encoded:
@@ -99,7 +99,7 @@ def decode(words: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def encode(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """The flat words of held ``values`` that the dtype has."""
+    """Flat words of held ``values`` that the dtype has."""
     import torch
 
     flat = values.reshape(-1)
@@ -115,7 +115,7 @@ def encode(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def _codes(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Codes (uint8) of float32 values that the dtype has. Nothing waits for a GPU: its stream may be held."""
+    """Codes (uint8) of float32 values. Never waits for a GPU: its stream may be held."""
     import torch
 
     facts, table = dtype.as_float, _finite(dtype, str(values.device))
@@ -143,9 +143,9 @@ def _finite(dtype: DType, device: str) -> torch.Tensor:
 
 
 def rounded(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """``values`` of any type as held values of ``dtype``: floats to the nearest, ties to even. A float of at most 8
-    bits saturates, as the toolkit's conversions do; NaN stays if the type has one, else it is the largest number, as on
-    a GPU. Integers wrap."""
+    """Floats to the nearest, ties to even. A float of at most 8 bits saturates; NaN stays if the type has
+    one, else it is the largest number, as on a GPU. Integers wrap.
+    """
     import torch
 
     facts = dtype.facts
@@ -172,7 +172,7 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     for start in range(0, flat.numel(), _STEP):
         part = flat[start : start + _STEP].double()
         size = part.abs() if facts.signed else part.clamp(min=0.0)
-        # A value halfway is below the upper of its neighbours here; the lower one is right only if its code is even.
+        # Here a value halfway is below the upper neighbour; the lower one is right only if its code is even.
         place = torch.searchsorted(middles, size)
         clamped = place.clamp(max=max(0, middles.numel() - 1))
         place += ((place < middles.numel()) & (middles[clamped] == size) & (place % 2 == 1)).long()
@@ -185,22 +185,22 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Held results for a comparison. Infinities of a float of 8 bits are its largest number: CUDA's conversions
-    saturate and torch's do not. A complex number with a part that is not finite is NaN: libraries differ in what they
-    make of infinities, torch even in a sum."""
+    """Infinities of a float of 8 bits become its largest number: CUDA's conversions saturate and torch's do
+    not. A complex number with a part that is not finite is NaN: libraries differ.
+    """
 
     if small_float(dtype) and dtype.as_float.infinite:
         return values.clamp(-largest(dtype), largest(dtype))
     if dtype.complex:
         pairs = values.reshape(-1, 2)
         lost = ~pairs.isfinite().all(dim=-1, keepdim=True) & ~pairs.isnan()
-        # Not torch.where, which changes the bits of other NaN: the poison's.
+        # torch.where would change the bits of the poison.
         return pairs.masked_fill(lost, float("nan")).reshape(values.shape)
     return values
 
 
 def missing_special(values: torch.Tensor, dtype: DType) -> str:
-    """What drawn ``values`` hold that ``dtype`` does not have, or an empty text. The values are not rounded yet."""
+    """What ``values`` hold that ``dtype`` does not have, before rounding; may be empty."""
     if not small_float(dtype) or not values.is_floating_point():
         return ""
     facts = dtype.as_float
@@ -212,7 +212,7 @@ def missing_special(values: torch.Tensor, dtype: DType) -> str:
 
 
 def native(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Held values as a reference receives them: bool as torch.bool, complex64 as torch's, others as they are."""
+    """As a reference receives them."""
     import torch
 
     if dtype is DType.BOOL:
@@ -221,7 +221,7 @@ def native(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def exact(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """A copy of held values for the reference's exact answer: floats in float64, complex64 in complex128."""
+    """A copy: floats in float64, complex64 in complex128."""
     import torch
 
     if dtype.complex:
@@ -232,7 +232,7 @@ def exact(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def of_reference(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """A reference's result in the judge's shape: real and imaginary parts of a complex one in a last dimension."""
+    """Real and imaginary parts in a last dimension."""
     import torch
 
     if not dtype.complex:
@@ -242,7 +242,7 @@ def of_reference(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def given_tensor(values: torch.Tensor, dtype: DType, shape: tuple[int, ...]) -> torch.Tensor:
-    """The tensor that a submission in Python receives for held values of an array of ``shape``."""
+    """What a submission in Python receives for an array of ``shape``."""
     import torch
 
     words = encode(values.contiguous(), dtype)
@@ -250,13 +250,12 @@ def given_tensor(values: torch.Tensor, dtype: DType, shape: tuple[int, ...]) -> 
 
 
 def shown(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Held values with the numbers that people read: those of uint64 from 2^63 on are positive."""
+    """For people: those of uint64 from 2^63 on are positive."""
     import torch
 
     return values.contiguous().view(torch.uint64) if dtype is DType.UINT64 else values
 
 
 def python_values(values: torch.Tensor, dtype: DType) -> list[Any]:
-    """A flat list of plain numbers."""
     found: list[Any] = shown(values.reshape(-1), dtype).tolist()
     return found

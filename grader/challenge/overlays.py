@@ -1,14 +1,12 @@
-"""Special inputs of some timed rounds, chosen by the judge's own dice.
+"""Special inputs of some timed rounds, chosen by the judge's dice. Does not import torch.
 
-Ordinary random inputs hide skipped work: the sum of a billion of them is predictable without reading the last 1 %. So
-every submission also gets
+Ordinary random inputs hide skipped work: the sum of a billion of them is predictable without the last 1 %. So
+there are
 
-- *rare outliers*: ordinary inputs with a few values so large that skipping one exceeds the tolerance. They do not
-  change a call's time, so these rounds count;
-- *specials*: NaN, infinities, zeros and values out of range as in public cases, at the workload's size; also ties and
-  equal values if results are exact. They may change a call's time, so these rounds are checked and do not count.
-
-Importing this module does not import torch.
+- *rare outliers*: a few values so large that skipping one exceeds the tolerance. They do not change a call's time, so
+  these rounds count;
+- *specials*: NaN, infinities, zeros and values out of range as in public cases; also ties and equal values if results
+  are exact. They may change a call's time, so these rounds do not count.
 """
 
 from __future__ import annotations
@@ -27,31 +25,29 @@ from grader.challenge.model import Argument, Manifest, Workload
 if TYPE_CHECKING:
     import torch
 
-# Outliers per array: 0.1 % left unread holds one 7 times in 8, and all but 1 in 460 times in one of three such arrays.
-# A small array has at most this share.
+# Per array: 0.1 % left unread holds one 7 times in 8, and all but 1 in 460 times in one of three such arrays.
 _OUTLIERS, _MOST_SHARE = 2048, 1 / 64
 # An outlier is at most this many times the tolerance of a sum over the longest dimension.
 _TOLERANCES, _SMALLEST = 4.0, 0.875
-# Outside any normal distribution's values in an array, and harmless in sums and exponentials: next to exp(16), a
-# thread's sum of a long row in float32 is within the rounding.
+# Outside any normal distribution's values, and harmless in exponentials: next to exp(16), a thread's float32
+# sum of a long row is within the rounding.
 _LEAST = 8.0
-# Memory per outlier while drawing: place, share of the value, and value.
+# Per outlier while drawing: place, share of the value, and value.
 _PLACE_BYTES = 24
-# Categories whose values do not make rounding harder at larger sizes; and those that are safe if results are exact.
+# These make rounding no harder at larger sizes; the second, if results are exact.
 _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
 _EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
-# Every grading has one of each: skipping their handling saves time.
+# In every grading: skipping their handling saves time.
 _ALWAYS = (Category.NAN, Category.POS_INF, Category.NEG_INF)
 # A case with at least this share of NaN or infinities keeps it.
 _NEARLY_ALL = 0.1
-# Special rounds per workload, unless more are required: each takes as long as any round.
+# Per workload, unless more are required: each takes as long as any round.
 _MOST_SPECIALS = 6
 
 
 @dataclass(frozen=True)
 class Outliers:
-    """``base`` with values from ``_SMALLEST * value`` to ``value`` at ``count`` random places. They differ, so any may
-    be the largest of its row."""
+    """``base`` with values from ``_SMALLEST * value`` to ``value`` at ``count`` random places."""
 
     value: float
     count: int
@@ -78,15 +74,11 @@ class Outliers:
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """``inputs`` replace the challenge's own."""
-
     name: str
     inputs: Mapping[str, Filling]
     # A round with them takes the usual time.
     counts: bool
-    # Of its case.
     category: Category | None = None
-    # Part of every grading.
     always: bool = False
 
 
@@ -96,9 +88,9 @@ def overlays(challenge: Challenge, workload: Workload) -> list[Overlay]:
 
 
 def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Overlay]:
-    """The specials of one grading: those of cases with ``timed``, one of each category in ``_ALWAYS``, and as many more
-    as fit. The latter are drawn from all, and a coin adds one, so a submission that has seen all required ones cannot
-    know that none follows."""
+    """Those of cases with ``timed``, one of each category in ``_ALWAYS``, and as many more as fit. A coin
+    adds one, so a submission never knows that none follows.
+    """
     drawn = [overlay for overlay in specials if overlay.always]
     for category in _ALWAYS:
         found = [overlay for overlay in specials if overlay.category is category]
@@ -136,7 +128,7 @@ def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float
 
 
 def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
-    """From public cases only, which students may read. A case's ``timed`` decides if set."""
+    """From public cases only."""
     shapes = {arg.name: challenge.manifest.shape(arg, workload.sizes) for arg in challenge.manifest.buffers}
     strict = {arg.name for arg in challenge.manifest.given if arg.values.strict}
     categories = _EXACT if challenge.manifest.exact else _SPECIAL
@@ -160,8 +152,9 @@ def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
 
 
 def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
-    """At most half of the rows get a NaN or infinity. The share of a short row's places would reach every one of
-    thousands of long rows; then all results are NaN, and spreading one NaN over everything would be right."""
+    """The share of a short row's places would reach every one of thousands of long rows; then spreading one
+    NaN over everything would be right. So at most half of the rows get one.
+    """
     if not isinstance(filling, Sprinkle) or math.isfinite(filling.value) or filling.share >= _NEARLY_ALL:
         return filling
     if len(shape) < 2 or 0 in shape:
@@ -170,8 +163,7 @@ def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
 
 
 def _is_other(challenge: Challenge, case: Case, strict: Collection[str]) -> bool:
-    """True if its inputs differ from the workload's; sizes and scalars are not taken over, nor inputs that must keep
-    bounds, because a case keeps those of its own sizes."""
+    """Sizes, scalars and inputs with strict bounds stay the workload's."""
     ours, theirs = (
         {name: filling for name, filling in inputs.items() if name not in strict}
         for inputs in (case.inputs, challenge.inputs)

@@ -1,5 +1,4 @@
-"""A public case with sizes and inputs of a user's choice: the one place that checks the request. Importing this module
-does not import torch."""
+"""The one place that checks a public case with a user's sizes and inputs. Does not import torch."""
 
 from __future__ import annotations
 
@@ -41,7 +40,6 @@ _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 # Names in a hint.
 _NAMED = 12
 _SEED_BYTES = 6
-# What a user writes for an optional input that the run leaves out.
 LEFT_OUT = "none"
 # No size comes near, and a product of several is still a float.
 _MOST = 1 << 62
@@ -71,7 +69,7 @@ class Ramp:
 
 @dataclass(frozen=True)
 class Given:
-    """Values that the user wrote, row-major."""
+    """Row-major."""
 
     values: tuple[float, ...]
 
@@ -122,8 +120,7 @@ RECIPES: Sequence[str] = [f"{name}({row.numbers})" if row.numbers else name for 
 
 
 def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
-    """The case to run on boards of ``kind``: named as the public one, never hidden. Raises BadRequest, and Conflict if
-    the challenge has another version than the request names."""
+    """Never hidden. Raises BadRequest, and Conflict if the request names another version."""
     manifest = challenge.manifest
     if asked.version not in (None, manifest.version):
         raise Conflict(
@@ -164,7 +161,7 @@ def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
 
 
 def seed_of(challenge: Challenge, asked: OwnCase) -> int:
-    """The same for each run of a case, so that results can be compared."""
+    """The same for each run of a case."""
     if asked.seed is not None:
         return asked.seed
     text = f"run: {challenge.slug}: {asked.name}"
@@ -183,7 +180,7 @@ def _public(challenge: Challenge, name: str) -> Case:
     return found
 
 
-# The values of one input as the request has them: numbers with the shape of a nested list, a recipe, or a scalar.
+# Numbers with the shape of a nested list, a recipe, or a scalar.
 @dataclass(frozen=True)
 class _Listed:
     values: tuple[float, ...]
@@ -362,7 +359,7 @@ def _recipe(arg: Argument, text: str) -> Filling:
 
 
 def _sizes(challenge: Challenge, case: Case, asked: OwnCase, given: Mapping[str, _Parsed]) -> dict[str, int]:
-    """The sizes to run with. A size that is a dimension of given values is theirs, unless the request sets it."""
+    """A dimension of given values, unless the request sets it."""
     manifest = challenge.manifest
     set_sizes = {name: _size(challenge, case, name, value) for name, value in asked.sizes.items()}
     found = {**dict(case.sizes)}
@@ -408,7 +405,7 @@ def _power(found: re.Match[str]) -> str:
 
 
 def _check_extent(manifest: Manifest, sizes: Mapping[str, int]) -> None:
-    """Raises BadRequest if the arrays or the work are too large for a run, or a dimension is impossible."""
+    """Raises BadRequest if it is too large for a run, or a dimension is impossible."""
     total = 0
     for arg in manifest.buffers:
         try:

@@ -1,7 +1,7 @@
-"""Inputs too large to draw: a repeating pattern with single values on top.
+"""Inputs too large to draw: a repeating pattern with single values on top. Does not import torch.
 
-The emulated GPU fills a page when a kernel first touches it. The pattern's length is a prime chosen by the seed, so no
-stride of a wrong index is a multiple of it. Importing this module does not import torch.
+The emulated GPU fills a page on first touch. The pattern's length is a prime chosen by the seed, so no stride
+of a wrong index is a multiple of it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from grader.challenge.loader import Challenge
 
 LARGE_BYTES = 1 << 28
-# Largest array for which the reference is computed on assembled inputs, in elements.
+# In elements: larger arrays are not assembled for the reference.
 MOST_ASKED = 1 << 20
 # A pattern has between this many elements and twice as many.
 _FEWEST = 1 << 17
-# Recipes whose elements all have the same distribution.
+# Every element has the same distribution.
 _ALIKE = (Normal, Uniform, Integers, Constant, Choice)
 
 
@@ -55,7 +55,7 @@ class Overlay:
 
 @dataclass(frozen=True)
 class Pattern:
-    """An array of ``count`` elements: ``values`` repeated, flat, with ``overlays`` applied in order."""
+    """``count`` elements: ``values`` repeated, flat, then ``overlays`` in order."""
 
     values: torch.Tensor
     overlays: tuple[Overlay, ...]
@@ -79,16 +79,17 @@ def is_large(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> boo
 
 
 def elements_along(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Elements of the largest array per place along the size that pieces are cut along."""
+    """Of the largest array, per place along the cut size."""
     assert manifest.pieces is not None
     largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
     return max(1, largest // max(1, sizes[manifest.pieces.along]))
 
 
 def can_be_sampled(manifest: Manifest, case: Case) -> bool:
-    """True if the emulated GPU can run a GPU-only case on sampled blocks: its answer is computed in pieces, its large
-    inputs are cut along their first dimension, and they are patterns. Hidden cases never: the submission could choose
-    whether it is covered, and so reveal their data."""
+    """True if the emulated GPU can run a GPU-only case on sampled blocks: its answer comes in pieces, and its
+    large inputs are patterns. Hidden cases never: a submission could reveal their data by choosing whether it
+    is covered.
+    """
     if (
         case.hidden
         or manifest.pieces is None
@@ -114,18 +115,17 @@ def can_be_sampled(manifest: Manifest, case: Case) -> bool:
 
 
 def runs_on(manifest: Manifest, case: Case, kind: DeviceKind) -> bool:
-    """True if boards of that kind run the case, whole or on sampled blocks."""
+    """Whole or on sampled blocks."""
     return case.runs_on(kind.cases) or (kind.samples_large and can_be_sampled(manifest, case))
 
 
 def cases_on(challenge: Challenge, kind: DeviceKind, *, hidden: bool = True) -> list[Case]:
-    """Every case that boards of that kind run; hidden ones only if wanted."""
     cases = [*challenge.cases, *(challenge.hidden_cases if hidden else ())]
     return [case for case in cases if runs_on(challenge.manifest, case, kind)]
 
 
 def draw_pattern(manifest: Manifest, case: Case, arg: Argument, seed: int) -> Pattern:
-    """The pattern of a large input, determined by the seed. Raises ChallengeInvalid."""
+    """Determined by the seed. Raises ChallengeInvalid."""
     shape = manifest.shape(arg, case.sizes)
     filling = filling_of(manifest, case, arg)
     assert isinstance(filling, Recipe)

@@ -1,5 +1,4 @@
-"""The value of a scalar: any number that its dtype holds, and its bytes as C has them. Importing this module does not
-import torch."""
+"""The value of a scalar, and its bytes as C has them. Does not import torch."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ _STRUCT = {DType.FLOAT16: "<e", DType.FLOAT32: "<f", DType.FLOAT64: "<d"}
 
 
 def checked(dtype: DType, value: Number) -> Number:
-    """``value`` as ``dtype`` takes it: an int for an integer type. Raises ValueError, which says what it must be."""
+    """An int for an integer type. Raises ValueError, which says what it must be."""
     if dtype.floating:
         return float(value)
     low, high = ends(dtype)
@@ -24,7 +23,7 @@ def checked(dtype: DType, value: Number) -> Number:
 
 
 def ends(dtype: DType) -> tuple[int, int]:
-    """All of the type's range: a recipe draws whole numbers up to 2^53 alone, a scalar is given."""
+    """All of the type's range, unlike recipes, which draw whole numbers up to 2^53."""
     facts = dtype.as_integer
     if facts.itemsize < 8:
         return facts.low, facts.high
@@ -32,7 +31,7 @@ def ends(dtype: DType) -> tuple[int, int]:
 
 
 def rounded(dtype: DType, value: Number) -> Number:
-    """``value`` as a kernel receives it. Raises ValueError as ``checked``."""
+    """As a kernel receives it. Raises ValueError."""
     if not dtype.floating:
         return checked(dtype, value)
     kind = _STRUCT.get(dtype)
@@ -47,7 +46,7 @@ def rounded(dtype: DType, value: Number) -> Number:
 
 
 def data_of(dtype: DType, value: Number) -> bytes:
-    """The bytes of ``rounded`` in memory, little-endian."""
+    """Little-endian."""
     if not dtype.floating:
         return int(value).to_bytes(dtype.itemsize, "little", signed=value < 0)
     if dtype in _STRUCT:

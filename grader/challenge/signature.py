@@ -1,4 +1,4 @@
-"""The ABI of ``solve``, made from the arguments: declarations, starters, and the footer of a CUDA source."""
+"""The ABI of ``solve``: declarations, starters, and the footer of a CUDA source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from grader.challenge.autograd import forward_arguments, forward_results
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language, filled
 
-# Numbers of arguments that the footer's messages tell apart, at least.
 _MOST_ARGUMENTS = 24
 
 
@@ -22,7 +21,7 @@ def c_type(arg: Argument) -> str:
 
 
 def _each_type(arg: Argument) -> str:
-    """Of an array of pointers, one for each GPU: such as ``const float* const*``."""
+    """One pointer per GPU: such as ``const float* const*``."""
     return f"{c_type(arg)} const*"
 
 
@@ -41,14 +40,13 @@ def _parameters(manifest: Manifest, language: Language) -> str:
 
 
 def _kernel_parameters(manifest: Manifest, language: Language) -> str:
-    """Of a kernel, which runs on one GPU: the pointers of each GPU are an array on the host, which no kernel reads."""
+    """A kernel runs on one GPU, and gets its pointers."""
     if language.python:
         return _parameters(manifest, language)
     return ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.parameters)
 
 
 def headers(manifest: Manifest) -> list[str]:
-    """CUDA headers for the types of the signature, besides <cstdint>."""
     return sorted({arg.dtype.facts.header for arg in manifest.args if arg.dtype.facts.header})
 
 
@@ -65,7 +63,7 @@ def starter(manifest: Manifest, language: Language) -> str:
 
 
 def stride_texts(arg: Argument) -> list[str]:
-    """The expressions of its strides; empty if it is dense and row-major."""
+    """Expressions; empty if it is dense and row-major."""
     if arg.layout is None:
         return []
     if arg.layout.strides is not None:
@@ -118,14 +116,13 @@ def _where(manifest: Manifest, arg: Argument) -> str:
 def cuda_footer(manifest: Manifest) -> str:
     """Appended to a CUDA source by the compiler.
 
-    Its ``static_assert``s check that ``solve`` exists, its number of arguments and its types, with our messages. A
-    parameter may differ from the signature if no value is lost: ``int n`` for a size is fine, ``int scale`` for a float
-    is not. ``grader_entry`` takes pointers to arguments, so the loader needs no signature, and returns
-    ``cudaGetLastError()`` (0 is success), which reports a refused launch.
+    Its ``static_assert``s check ``solve``. A parameter may differ from the signature if no value is lost:
+    ``int n`` for a size is fine, ``int scale`` for a float is not. ``grader_entry`` takes pointers to
+    arguments, so the loader needs no signature, and returns ``cudaGetLastError()``, which reports a refused
+    launch.
 
     It includes nothing, so macros of the source cannot reach a later header, and spells out every name, so
-    ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns compiler
-    messages about it into messages about the source.
+    ``sandbox/runner/compile.py`` can undefine each. ``grader.sandbox.compiler.explain`` explains its errors.
     """
     count = len(manifest.parameters)
     wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
@@ -142,7 +139,7 @@ def cuda_footer(manifest: Manifest) -> str:
         for index, arg in enumerate(manifest.parameters)
     )
     return (
-        # Two line ends, because a source may end in a backslash.
+        # A source may end in a backslash.
         '\n\n#line 1 "grader-footer"\n'
         f"{_probes(manifest)}"
         "static_assert(grader_calls::any || grader_calls::exact,\n"
@@ -160,7 +157,7 @@ def cuda_footer(manifest: Manifest) -> str:
 def _outcome(manifest: Manifest) -> str:
     if manifest.gpus == 1:
         return "    return static_cast<int>(cudaGetLastError());\n"
-    # Peer access is on already, so a solve that turns it on did nothing wrong.
+    # A solve that turns peer access on again did nothing wrong.
     return (
         "    cudaError_t grader_code = cudaGetLastError();\n    cudaSetDevice(0);\n"
         "    return grader_code == cudaErrorPeerAccessAlreadyEnabled ? 0 : static_cast<int>(grader_code);\n"
@@ -178,10 +175,9 @@ def _rule(manifest: Manifest, arg: Argument) -> str:
 def _probes(manifest: Manifest) -> str:
     """``grader_calls``: which calls of ``solve`` would compile.
 
-    A second ``solve(...)``, visible to the same lookup, is the worst match of all: a call that picks it, recognised by
-    its result type, is one that the student's ``solve`` does not accept. An ambiguous call counts as accepted: the
-    compiler explains it at the call itself. ``grader_fits<T...>`` converts only to these types, ``grader_other<T...>``
-    to any but these; a template parameter accepts both.
+    A second ``solve(...)`` is the worst match of all: a call that picks it, recognised by its result type, is
+    one that the student's ``solve`` does not accept. An ambiguous call counts as accepted: the compiler
+    explains it. ``grader_fits<T...>`` converts only to these types, ``grader_other<T...>`` to any but these.
     """
     types = [_entry_type(manifest, arg) for arg in manifest.parameters]
     count = len(types)
@@ -222,7 +218,7 @@ def _probes(manifest: Manifest) -> str:
 
 
 def _wrong(manifest: Manifest, arg: Argument, index: int, types: list[str]) -> str:
-    """``wrong_N``: the call compiles but loses the value of argument N, or fails to compile because of it."""
+    """``wrong_N``: argument N loses its value, or does not compile."""
     allowed = ", ".join(_allowed(manifest, arg))
 
     def call(others: list[str], probe: str) -> str:
@@ -237,7 +233,7 @@ def _wrong(manifest: Manifest, arg: Argument, index: int, types: list[str]) -> s
 
 
 def _allowed(manifest: Manifest, arg: Argument) -> list[str]:
-    """Types that the parameter may have, besides ``const`` ones; template parameters are not checked."""
+    """Besides ``const`` ones; template parameters are not checked."""
     base = arg.dtype.c_built_in
     if manifest.on_each(arg):
         return [f"{const}{base}* const*" for const in ("", "const ")]
@@ -266,18 +262,18 @@ def _wider(arg: Argument) -> list[str]:
 
 
 def _entry_type(manifest: Manifest, arg: Argument) -> str:
-    """The type that ``grader_entry`` passes: buffers without ``const``, which the parameter may add."""
+    """Buffers without ``const``, which the parameter may add."""
     each = "* const*" if manifest.on_each(arg) else "*"
     return arg.dtype.c_built_in + (each if arg.kind.buffer else "")
 
 
 def _half_types(manifest: Manifest) -> list[str]:
-    """Types of CUDA headers that the source may not include."""
+    """For sources that may not include CUDA headers."""
     return sorted({arg.dtype.c_type for arg in manifest.args if arg.dtype.facts.header})
 
 
 def _unpacked(manifest: Manifest) -> str:
-    """An argument that each GPU has takes as many places, one behind the other in memory."""
+    """An argument that each GPU has takes as many places."""
     unpacked, place = [], 0
     for arg in manifest.parameters:
         entry = _entry_type(manifest, arg)

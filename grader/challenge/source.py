@@ -1,5 +1,3 @@
-"""Decodes a submitted file, or says why not."""
-
 from __future__ import annotations
 
 import codecs

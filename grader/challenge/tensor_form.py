@@ -1,8 +1,7 @@
-"""PyTorch's C++ extensions as a form of submission: a CUDA source that includes torch's headers and whose ``solve``
-takes tensors. A challenge allows it (``allow = ["torch"]``), and boards with a GPU run it.
+"""PyTorch's C++ extensions: a CUDA source with torch's headers, whose ``solve`` takes tensors (``allow =
+["torch"]``).
 
-The call stays that of any CUDA library: the footer makes tensors of the judge's pointers, so the loader needs to know
-nothing but that torch must be there first.
+The footer makes tensors of the judge's pointers, so the loader only has to load torch first.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ def is_extension(manifest: Manifest, source: str) -> bool:
 
 
 def tensor_footer(manifest: Manifest) -> str:
-    """Appended to an extension. ``solve`` may take every argument of the signature, arrays as tensors; or all but
-    outputs, and return these: a tensor, or a tuple or vector of them in order."""
+    """``solve`` may take every argument; or all but outputs, and return these: a tensor, or a tuple or
+    vector.
+    """
     arguments = ", ".join(f"{_type(arg)} {arg.name}" for arg in manifest.args)
     names = ", ".join(arg.name for arg in manifest.args)
     outputs = [arg.name for arg in manifest.args if arg.kind is Kind.OUTPUT]
@@ -35,7 +35,7 @@ def tensor_footer(manifest: Manifest) -> str:
     return (
         '\n\n#line 1 "grader-footer"\n'
         "static thread_local std::string grader_message;\n"
-        # The loader leaves it: a GPU's. Tests without one set the processor's.
+        # Tests without a GPU set the processor's.
         'extern "C" { __attribute__((visibility("default"))) int grader_tensors_on = static_cast<int>(at::kCUDA); }\n'
         "template <typename> constexpr bool grader_never = false;\n"
         "static void grader_put(const at::Tensor& made, const at::Tensor& output, const char* name) {\n"
@@ -110,7 +110,7 @@ def _unpacked(manifest: Manifest) -> str:
         shape = ", ".join(_dimension(text, manifest, sizes) for text in arg.shape)
         kind = f"at::ScalarType::{_SCALAR_TYPES[arg.dtype.value]}"
         found.append(
-            # The device is named: torch does not find that of memory which another process shares.
+            # torch does not find the device of memory which another process shares.
             f"at::for_blob(*static_cast<void* const*>(arguments[{index}]), {{{shape}}})"
             f".options(at::TensorOptions().dtype({kind}).device(device)).target_device(device).make_tensor()"
         )
@@ -122,7 +122,7 @@ def _value(index: int, arg: Argument) -> str:
 
 
 def _dimension(text: str, manifest: Manifest, sizes: dict[str, str]) -> str:
-    """A shape's expression in C++. Whole numbers, whose division rounds down, as sizes are not negative."""
+    """C++ division rounds as // does, as sizes are not negative."""
     plain = re.sub(r"//|/", "/", text)
     calls = {"min": "std::min<int64_t>", "max": "std::max<int64_t>"}
     plain = re.sub(r"\bcdiv\(([^(),]+),([^(),]+)\)", r"((\1) / (\2) + ((\1) % (\2) != 0))", plain)

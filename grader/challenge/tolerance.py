@@ -1,8 +1,4 @@
-"""``[tolerance]`` of ``challenge.toml``, and ``[tolerance.NAME]`` for one result.
-
-The manifest holds the author's words; ``Allowance`` is the rule that they make for one result at given sizes. All
-comparisons use that: cases, timed rounds, sampled blocks, pieces and calibration.
-"""
+"""``[tolerance]`` and ``[tolerance.NAME]`` of ``challenge.toml``. All comparisons use ``Allowance``."""
 
 from __future__ import annotations
 
@@ -18,15 +14,13 @@ from grader.challenge.expression import parse
 from grader.formats import in_units
 from grader.schemas.strict import Strict
 
-# A step of bool allows every answer; int64 with the bits of uint64, as the judge holds it, has its ends elsewhere.
+# A step of bool allows every answer; uint64, held as int64, has its ends elsewhere.
 WITHOUT_STEPS = (DType.BOOL, DType.UINT64)
-# Between two whole numbers of steps, floats are rounded to the nearer one.
+# Floats are rounded to the nearer whole number of steps.
 _HALF_STEP = 0.5
 
 
 class Result(Protocol):
-    """An argument with a tolerance."""
-
     @property
     def name(self) -> str: ...
 
@@ -35,7 +29,7 @@ class Result(Protocol):
 
 
 class Unit(StrEnum):
-    """What errors of a result are counted in, for people. ``NONE``: in the result's own numbers."""
+    """For people. ``NONE``: the result's numbers."""
 
     NONE = ""
     ULPS = "ulps"
@@ -50,7 +44,7 @@ class Tolerance(Strict, allow_inf_nan=False):
 
 
 class ResultTolerance(Tolerance):
-    """The tolerance of one result: relative and absolute, in units in the last place, or in steps of a quantiser."""
+    """Relative and absolute, in units in the last place, or in steps of a quantiser."""
 
     ulps: float | None = Field(default=None, gt=0, le=2**20, description="in units in the last place")
     steps: int | None = Field(default=None, ge=0, le=2**20, description="in steps of a quantiser")
@@ -89,8 +83,9 @@ class ResultTolerance(Tolerance):
 
 @dataclass(frozen=True)
 class Allowance:
-    """How far each element of one result may be off: ``atol + rtol * scale + ulps * ulp(scale)`` for floats, where
-    ``scale`` is its magnitude; ``steps`` for integers."""
+    """``atol + rtol * scale + ulps * ulp(scale)`` for floats, where ``scale`` is an element's magnitude;
+    ``steps`` for integers.
+    """
 
     atol: float = 0.0
     rtol: float = 0.0
@@ -111,25 +106,23 @@ class Allowance:
 
     @property
     def relative(self) -> float:
-        """About what share of its scale a value may be off; 0 if that is not known."""
+        """About what share of its scale a value may be off; 0 if unknown."""
         return 0.0 if self.unit is Unit.STEPS else self.rtol + self.ulps * 2.0**-self.digits
 
 
 class Tolerances(Tolerance):
-    """``[tolerance]``: for every result that has no ``[tolerance.NAME]``."""
-
     results: Mapping[str, ResultTolerance] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
     def _tables_are_results(cls, data: object) -> object:
-        """In TOML, ``[tolerance.NAME]`` is one of the keys of ``[tolerance]``."""
+        """In TOML, ``[tolerance.NAME]`` is a key of ``[tolerance]``."""
         if not isinstance(data, Mapping):
             return data
         tables = {name: value for name, value in data.items() if isinstance(value, dict | ResultTolerance)}
         return {**{name: value for name, value in data.items() if name not in tables}, "results": tables}
 
-    # Without a return type: it would replace the fields in the OpenAPI document.
+    # A return type would replace the fields in the OpenAPI document.
     @model_serializer(mode="wrap")
     def _as_written(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         said: dict[str, Any] = serialize(self)
@@ -142,7 +135,7 @@ class Tolerances(Tolerance):
         return self.results.get(arg.name, self)
 
     def allowance(self, arg: Result, values: Mapping[str, float]) -> Allowance:
-        """The rule for a result. ``values``: sizes and scalars. Raises ExpressionError."""
+        """``values``: sizes and scalars. Raises ExpressionError."""
         own = self.of(arg)
         if not arg.dtype.floating:
             steps = own.steps if isinstance(own, ResultTolerance) else None
@@ -161,18 +154,17 @@ class Tolerances(Tolerance):
         return replace(of_type, atol=allowed * step, unit=own.unit, step=step)
 
     def relative(self, arg: Result) -> float:
-        """See ``Allowance.relative``; the ``rtol`` of ``[tolerance]`` for any result without its own."""
+        """See ``Allowance.relative``; the ``rtol`` of ``[tolerance]`` for a result without a table."""
         own = self.of(arg)
         if not isinstance(own, ResultTolerance) or not arg.dtype.floating:
             return own.rtol
         return own.rtol + (own.ulps or 0.0) * 2.0**-arg.dtype.as_float.digits
 
     def loosest(self, results: Sequence[Result]) -> float:
-        """The largest ``relative``."""
         return max((self.relative(arg) for arg in results), default=self.rtol)
 
     def sentence(self, arg: Result) -> str:
-        """The rule for people, for example ``3 ulps``; empty if it must be exact."""
+        """For people, for example ``3 ulps``; empty if it must be exact."""
         own = self.of(arg)
         if isinstance(own, ResultTolerance) and own.unit is Unit.STEPS:
             of = ""
@@ -190,6 +182,5 @@ class Tolerances(Tolerance):
 
 
 def step_argument(own: ResultTolerance, values: Mapping[str, float]) -> str | None:
-    """The argument that holds the steps, if a name that is no size or scalar says so."""
     named = isinstance(own.step, str) and own.step.isidentifier() and own.step not in values
     return str(own.step) if named else None

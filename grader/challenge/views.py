@@ -1,7 +1,4 @@
-"""A challenge as the server's API and pages and the local command line show it.
-
-Nothing here runs ``reference.py``: only its text is read.
-"""
+"""A challenge for API, pages and command line. Only reads ``reference.py``."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ from grader.schemas.challenge import (
     WorkloadView,
 )
 
-# Words for an optional input without values.
 LEFT_OUT = "left out: nullptr in CUDA, None in Triton"
 
 
@@ -48,7 +44,7 @@ def summary(challenge: Challenge) -> ChallengeSummary:
 
 
 def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeList:
-    """``challenges`` in the given order, and the tracks that hold any of them."""
+    """In the given order, with their tracks."""
     used = {challenge.manifest.track for challenge in challenges}
     tracks = catalogue.known_curriculum.tracks if challenges else ()
     return ChallengeList(
@@ -62,7 +58,7 @@ def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeL
 
 
 def installed_versions() -> dict[str, str]:
-    """Of Python, torch and Triton on this machine, if installed. Imports none of them."""
+    """Of Python, torch and Triton on this machine. Imports none of them."""
     found = {"python": platform.python_version()}
     for name in ("torch", "triton"):
         with suppress(metadata.PackageNotFoundError):
@@ -73,8 +69,8 @@ def installed_versions() -> dict[str, str]:
 def detail(
     challenge: Challenge, served: Sequence[Language] = (), judged_with: Mapping[str, str] | None = None
 ) -> ChallengeDetail:
-    """Everything that a student may see. ``served``: languages that a server's devices run. ``judged_with``: versions
-    used for judging, by default this machine's.
+    """What a student may see. ``served``: languages that a server's devices run. ``judged_with``: versions,
+    by default this machine's.
 
     Raises ChallengeInvalid.
     """

@@ -1,5 +1,3 @@
-"""Measuring a GPU's ceilings: `grader worker --calibrate`."""
-
 from __future__ import annotations
 
 from typing import Protocol
@@ -17,8 +15,6 @@ from grader.settings import Settings
 
 
 class Calibrator(Protocol):
-    """The part of ``grader.judge.process.JudgeProcess`` that calibrating needs."""
-
     @property
     def torch_version(self) -> str: ...
 
@@ -35,10 +31,8 @@ class Calibrator(Protocol):
 
 
 def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> dict[str, float]:
-    """Measure the ceilings of ``gpu`` and store them for its workers: ``bandwidth`` in bytes/s and ``rate:DTYPE`` in
-    flop/s.
-
-    Raises Conflict if a worker holds the GPU (its work would distort the figures), JudgeFailure.
+    """Store ``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s. Raises JudgeFailure, and Conflict if a
+    worker holds the GPU.
     """
     with hold(gpu.uuid, lock_folder(settings)):
         judge = judge or _judge(settings, gpu)

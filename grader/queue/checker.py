@@ -1,8 +1,4 @@
-"""Checks uploaded challenges next to a worker's own work: in the background, one box after the other.
-
-The box holds the platform's Python and the challenge's files, and has no network and no secrets. Its messages are
-untrusted: an upload's Python may write anything.
-"""
+"""Checks uploaded challenges in boxes without network and secrets. A box's messages are untrusted."""
 
 from __future__ import annotations
 
@@ -50,23 +46,19 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 
 _PROGRAM = "examine.py"
-# Period for writing lease and progress, and for noticing that staff stopped a check.
 _KEEP_SECONDS = 2.0
 _LENGTH_BYTES = 4
-# A check that has brought down this many workers is given up.
+# A check that crashed this many workers is given up.
 _ATTEMPTS = 3
-# The packages that a box needs to examine and prove: no service, no records, no web.
 _PACKAGES = ("authoring", "challenge", "judge", "schemas")
 _SUFFIXES = (".py", ".ptx", ".h")  # names.py of the emulator reads headers
 
 
 class LostCheck(Exception):
-    """Staff stopped the check, another worker has it, or this one ends."""
+    """The check was stopped, taken by another worker, or this worker ends."""
 
 
 class Checker:
-    """``start`` serves checks in a thread, woken by ``wake`` and from time to time by itself."""
-
     def __init__(self, platform: Platform, boxes: BoxMaker, name: str, stopper: Stopper) -> None:
         self._platform = platform
         self._boxes = boxes
@@ -80,7 +72,6 @@ class Checker:
         self._thread.start()
 
     def wake(self) -> bool:
-        """A check is waiting. Returns at once."""
         self._wake.set()
         return True
 
@@ -106,8 +97,9 @@ class Checker:
         return self._closed or self._stopper.event.is_set()
 
     def serve_one(self) -> bool:
-        """Fetch a course's repository, or check the upload that has waited longest; False if there is neither, or staff
-        are draining the worker."""
+        """Fetch a course's repository or check the oldest upload; False if there is none, or the worker
+        drains.
+        """
         if not self._stopper.draining and catalogue_sync.serve_one(self._platform):
             return True
         with self._platform.sessions() as session:
@@ -145,7 +137,6 @@ class Checker:
     def _listen(
         self, held: UploadRow, made: Bundle, conversation: Conversation
     ) -> tuple[CheckState, str, Proof | None]:
-        """State, error and findings, from the box's messages until its end. Raises LostCheck."""
         progress: dict[str, Any] | None = None
         kept = 0.0
         for message in conversation.messages():
@@ -169,7 +160,7 @@ class Checker:
         return CheckState.FAILED, conversation.why_it_ended(), None
 
     def _examined(self, held: UploadRow, made: Bundle, text: str) -> str:
-        """Store the results of running its Python if they make a challenge; else returns what is wrong."""
+        """Store the case that its Python produced; else return the error."""
         try:
             with tempfile.TemporaryDirectory(prefix="grader-examined-") as folder:
                 root = Path(folder) / "course"
@@ -198,7 +189,7 @@ class Checker:
         log.info("checked", challenge=held.challenge, upload=held.number, state=state.value)
 
     def _give_back(self, held: UploadRow) -> None:
-        """Free if this worker is ending: it does not count as an attempt."""
+        """The check counts as no attempt if this worker is ending."""
         with writing(self._platform.sessions) as session:
             row = uploads.find(session, held.challenge, held.number)
             mine = row is not None and row.check_attempt == held.check_attempt
@@ -241,14 +232,12 @@ def _judged(message: dict[str, Any]) -> tuple[CheckState, str, Proof | None]:
 
 @dataclass
 class Conversation:
-    """Sends the request and reads the box's messages, bounded in size."""
-
     box: Box
     slug: str
     course: bytes
 
     def messages(self) -> Iterator[dict[str, Any] | None]:
-        """Each message, and from time to time None while there is none. Ends with the box."""
+        """Yields None from time to time while there is no message. Ends with the box."""
         connection, pending = self.box.connection, bytearray()
         try:
             self._ask(connection)
@@ -282,7 +271,7 @@ class Conversation:
 
 
 def _first(pending: bytearray) -> dict[str, Any] | None:
-    """Take the first whole message. Raises ValueError if it is too long or not valid."""
+    """Raises ValueError if the message is too long or not valid."""
     if len(pending) < _LENGTH_BYTES:
         return None
     length = int.from_bytes(pending[:_LENGTH_BYTES], "little")
@@ -303,7 +292,6 @@ def _first(pending: bytearray) -> dict[str, Any] | None:
 
 @functools.cache
 def _platform_archive() -> bytes:
-    """The platform's Python that a box needs, as an archive with the package ``grader``."""
     package = Path(grader.__file__).parent
     files = {f"grader/{path.name}": path for path in package.glob("*.py")}
     for name in _PACKAGES:
@@ -315,7 +303,7 @@ def _platform_archive() -> bytes:
 
 def _below(folder: Path, name: str) -> dict[str, Path]:
     found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    engine = (BUILT.name, PREBUILT.name)  # of the emulated GPU
+    engine = (BUILT.name, PREBUILT.name)
     return {
         f"{name}/{path.relative_to(folder).as_posix()}": path
         for path in found
@@ -332,7 +320,7 @@ def _packed(files: dict[str, bytes]) -> bytes:
 
 
 def _course_of(platform: Platform, made: Bundle) -> bytes:
-    """A course with this challenge, the tracks, and the manifests of its prerequisites."""
+    """This challenge, the tracks, and the manifests of its prerequisites."""
     files = dict(made.files)
     tracks = platform.catalogue.root / "challenges" / TRACKS
     if tracks.is_file():

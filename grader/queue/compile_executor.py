@@ -1,8 +1,5 @@
-"""Serves one submission of the queue ``compile``: claims it, compiles it, and hands it on to the workers that run it,
-or stores its verdict if it does not compile. Needs no GPU and no torch.
-
-Alternatively compiles the kernels of a Triton submission that waits behind a busy GPU, so that the GPU need not wait.
-Its state does not change: the worker that runs it takes whatever is ready.
+"""Serves the queue ``compile``, without GPU and torch. Also compiles kernels of Triton submissions that wait
+behind a busy GPU, without changing their state.
 """
 
 from __future__ import annotations
@@ -54,29 +51,27 @@ from grader.wakeups import KERNELS, run_queue
 
 log = get_logger(__name__)
 
-# After this many fruitless tries in a row by the host's fault, it compiles no kernels ahead for this long.
+# After this many failures in a row by the host's fault, it compiles no kernels ahead for ``_REST_S``.
 _MISSES = 3
 _REST_S = 600.0
 
 
 class Compiler(Protocol):
-    """See ``compile_source`` and ``compile_kernels`` of ``grader.judge.compilation``."""
-
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult: ...
 
     def compile_kernels(self, request: KernelsRequest, interrupt: Callable[[], None]) -> Artefact: ...
 
     def try_box(self) -> None:
-        """Start a box and end it. Raises BoxUnavailable if this host cannot."""
+        """Raises BoxUnavailable if this host cannot start a box."""
 
     def close(self) -> None:
-        """Free everything that is held ready."""
+        """Free the spare boxes."""
 
 
 class BoxCompiler:
-    """Compiles each source in a box of its own. Up to ``spares`` boxes are started ahead of need, and one box for
-    kernels once the first was needed: these load torch, which takes seconds and memory. ``background``: see
-    ``grader.sandbox.compiler.nvcc.compile_spec``."""
+    """Keeps up to ``spares`` boxes ready, and one for kernels after the first use: these load torch, which
+    takes seconds and memory.
+    """
 
     def __init__(self, boxes: BoxMaker, spares: int, background: bool = True) -> None:
         self._maker, self._background = boxes, background
@@ -107,8 +102,6 @@ class BoxCompiler:
 
 
 class CompileExecutor:
-    """One submission at a time. If ``stopping`` is set, it lets go of the current one and takes no other."""
-
     def __init__(
         self,
         platform: Platform,
@@ -129,7 +122,7 @@ class CompileExecutor:
         self._rests_until = 0.0
 
     def serve_one(self) -> bool:
-        """Compile the next submission, of any device whose GPUs are known; False if there is none."""
+        """Compile the next submission; False if there is none."""
         if self._stopping.is_set():
             return False
         with writing(self._platform.sessions) as session:
@@ -163,7 +156,7 @@ class CompileExecutor:
             log.warning("database_away", error=type(error).__name__)
             self._finaliser.give_back(held, "The database was away.")
         except Exception as error:
-            # Any error at all: a submission that never finishes is the worst outcome.
+            # Any error: a submission must always finish.
             log.exception("compiling_failed")
             self._finaliser.fail(held, words(error), None)
 
@@ -195,7 +188,6 @@ class CompileExecutor:
         self._finaliser.finish(held, report, served)
 
     def _ask(self, lease: HeldLease) -> None:
-        """Raises Cancelled if nobody wants the library any more."""
         if lease.cancel_requested or lease.lost or self._stopping.is_set():
             raise Cancelled
 
@@ -207,12 +199,13 @@ class CompileExecutor:
 
     @property
     def rests(self) -> bool:
-        """True if this host has recently failed at kernels, so that others should compile them."""
+        """True if kernels failed here recently, so that other hosts should compile them."""
         return time.monotonic() < self._rests_until
 
     def compile_ahead(self) -> bool:
-        """Compile the kernels of the next submission that waits behind a busy GPU and that nobody compiles ahead; False
-        if there is none. Failures are logged and left to the worker that runs it."""
+        """Compile kernels behind a busy GPU; False if there are none. Failures are only logged: the worker
+        that runs the submission compiles them.
+        """
         if self._stopping.is_set() or self.rests:
             return False
         with self._platform.sessions() as session:
@@ -226,14 +219,13 @@ class CompileExecutor:
                 if request is None:
                     continue
                 if number < len(waiting):
-                    # For another worker, or for this one's next turn.
                     self._platform.wakeups.hint(KERNELS)
                 self._compile_kernels(request)
                 return True
         return False
 
     def _reserved(self, one: WaitingSource) -> KernelsRequest | None:
-        """The kernels to compile, reserved for this worker; None if another has them or they exist already."""
+        """None if another worker compiles them or they exist already."""
         try:
             challenge = self._platform.catalogue.load(one.challenge)
             request = kernels_request(challenge, one.language, one.source, one.architecture)

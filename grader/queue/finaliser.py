@@ -1,5 +1,4 @@
-"""The ways for a worker to let go of a submission that it holds, for workers that judge and that compile. Failures here
-are never the student's fault."""
+"""How a worker lets go of a submission that it holds. Failures here are never the student's fault."""
 
 from __future__ import annotations
 
@@ -27,17 +26,15 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 T = TypeVar("T")
 
-# A verdict must survive a database that is away: nobody else can take the submission meanwhile, and if somebody did
-# later, its fence drops the verdict. A worker that is ending makes only the first tries.
+# A verdict must survive a database outage. If somebody else takes the submission, its fence drops this
+# verdict.
 _WRITE_PAUSES_S = (0.2, 1.0, 3.0)
-# No failover or restart takes this long, so the database is refusing this very write.
+# No failover takes this long: the database refuses this write.
 _WRITE_SECONDS = 600.0
 
 
 class Finaliser:
-    """If ``stopping`` is set, the worker is ending and waits for nothing."""
-
-    # After a failure of ours, so that a broken engine does not fail a whole queue within a second.
+    # A broken engine must not fail a whole queue within a second.
     pause_after_failure_s = 1.0
 
     def __init__(self, platform: Platform, stopping: threading.Event) -> None:
@@ -47,11 +44,10 @@ class Finaliser:
     def finish(
         self, held: Claim, report: Report, served: ServedVersion, quiz: Sequence[DrawnQuestion] = ()
     ) -> None:
-        """Store its verdict, and questions on it. Raises ChallengeChanged if ``served`` no longer matches its
-        version."""
+        """Raises ChallengeChanged if ``served`` no longer matches its version."""
 
         def store(session: Session) -> bool:
-            # In one transaction: after the first verdict nothing may replace the content that it was judged by.
+            # In one transaction: the judged content must not change after the first verdict.
             versions.check_unchanged(session, served)
             done = leases.finish(session, held, report, clock(session))
             if done:
@@ -64,8 +60,7 @@ class Finaliser:
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
     def give_back(self, held: Claim, why: str = "") -> None:
-        """It was cancelled by its user, this worker stops, or the lease was lost. Or, with ``why``, this worker cannot
-        judge anything now."""
+        """Counts no attempt. ``why``: this worker cannot judge now."""
         state = self.write(
             lambda session: leases.give_back(session, held.id, held.attempt, clock(session), error=why)
         )
@@ -73,8 +68,7 @@ class Finaliser:
         self._back_in_queue(held, state)
 
     def fail(self, held: Claim, error: str, report: Report | None) -> None:
-        """Give it back after a failure of ours. The failure counts, unless this worker is ending: whatever ends it
-        often ends its judge and its boxes a moment earlier."""
+        """Counts, unless this worker is ending: its judge and boxes often end a moment before it."""
         if self._stopping.is_set():
             log.warning("failure_while_stopping", error=error)
             self.give_back(held)
@@ -95,11 +89,10 @@ class Finaliser:
             self._platform.wakeups.announce(held.device, held.language)
 
     def set_sandbox_fault(self, worker: str, reason: str) -> None:
-        """Publish why ``worker`` can start no sandboxes now; empty: it can."""
+        """``reason`` is empty if it can start sandboxes."""
         self.write(lambda session: workers.set_sandbox_fault(session, worker, reason))
 
     def write(self, change: Callable[[Session], T]) -> T:
-        """Make a change in a transaction, repeated while the database is away."""
         ends = time.monotonic() + _WRITE_SECONDS
         for tries, pause in enumerate(chain(_WRITE_PAUSES_S, repeat(_WRITE_PAUSES_S[-1])), 1):
             try:
@@ -115,11 +108,7 @@ class Finaliser:
 
 
 def check_version(held: Claim, version: int) -> None:
-    """Students are judged by this host's version. Staff order one version, and the result must not get on another's
-    board.
-
-    Raises ChallengeChanged.
-    """
+    """Raises ChallengeChanged if a rejudge would use another version than staff ordered."""
     if held.rejudge and held.version != version:
         raise ChallengeChanged(
             f"Version {held.version} of {held.challenge} was to be judged, but this host has version {version}.",
@@ -128,9 +117,9 @@ def check_version(held: Claim, version: int) -> None:
 
 
 def words(error: Exception) -> str:
-    """Text for users: our own errors were written for them, others may name paths and are only logged."""
+    """Text for users. Only our own errors: others may name paths."""
     if isinstance(error, ChallengeInvalid):
-        # It names files of this machine for staff, who have an alert and the log.
+        # It names files of this machine.
         return "The challenge's folder on the server is broken. Staff have been alerted."
     if isinstance(error, GraderError):
         return f"{error.message} {error.hint}".strip()

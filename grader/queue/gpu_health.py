@@ -1,5 +1,3 @@
-"""Health of a worker's GPU, and its measured ceilings."""
-
 from __future__ import annotations
 
 import socket
@@ -25,7 +23,7 @@ log = get_logger(__name__)
 
 
 class GpuHealth:
-    """``stop`` makes the worker take no other submission. ``trouble``: why the GPU is out of service."""
+    """``stop`` makes the worker take no other submission."""
 
     def __init__(
         self, platform: Platform, judge: Judge, gpu: Gpu, worker: str, stop: Callable[[], None]
@@ -44,11 +42,7 @@ class GpuHealth:
         return self._gpu.uuid
 
     def probe_first(self) -> None:
-        """Probe the GPU before the first submission. A good one is put back into service, and its architecture is
-        recorded for compiling.
-
-        Raises BoxUnavailable if it is bad.
-        """
+        """Put a good GPU into service. Raises BoxUnavailable if it is bad."""
         if self._is_bad():
             raise self.error()
         found = record_of(self._gpu, self._judge)
@@ -60,18 +54,16 @@ class GpuHealth:
         self._failures = 0
 
     def record_failure(self) -> bool:
-        """The judge failed. True if the GPU turns out to be bad, so this worker must end."""
+        """True if the GPU turns out to be bad."""
         self._failures += 1
         if self._failures < min(limits.BAD_GPU_FAILURES, self._platform.settings.attempts):
             return False
         return self._is_bad()
 
     def ceilings(self, session: Session) -> dict[str, float]:
-        """The figures of ``grader worker --calibrate`` for this GPU under this driver and torch, if any."""
         return ceilings.read(session, CalibrationKey(self._gpu.uuid, self._driver, self._judge.torch_version))
 
     def error(self) -> BoxUnavailable:
-        """The worker ends with this error once its GPU is out of service."""
         hint = fix_of(self._gpu.uuid, socket.gethostname())
         return BoxUnavailable(f"GPU {self._gpu.index} is out of service: {self.trouble}", hint)
 
@@ -88,6 +80,5 @@ class GpuHealth:
             with writing(self._platform.sessions) as session:
                 workers.take_out_of_service(session, self._worker, self._gpu.uuid, self.trouble)
         except SQLAlchemyError as error:
-            # The worker ends all the same; its next start reports the same trouble.
             log.warning("alert_not_written", error=type(error).__name__)
         return True

@@ -1,9 +1,5 @@
-"""One worker for each GPU: an exclusive lock on a file named by the GPU's UUID, which the kernel releases when its
-holder dies.
-
-The whole machine shares one folder, since two platforms, or two users, must not time on one GPU either: /run/lock,
-which every user can write to and which is empty after a boot, or /tmp if a system lacks that. The data folder would not
-do (each platform has its own), nor $XDG_RUNTIME_DIR (each user has one).
+"""One worker per GPU: a file lock that the kernel releases when its holder dies. All platforms and users of a
+machine share the folder: /run/lock, or /tmp if a system lacks that.
 """
 
 from __future__ import annotations
@@ -18,7 +14,6 @@ from grader.errors import Conflict
 from grader.settings import Settings
 
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-# Every user who may use the GPU may lock it, so files and folder are open to all.
 _FILE_MODE, _FOLDER_MODE = 0o666, 0o1777
 
 
@@ -31,8 +26,7 @@ def lock_folder(settings: Settings) -> Path:
 
 @contextmanager
 def hold(gpu: str, folder: Path) -> Iterator[None]:
-    """Hold the GPU with that UUID while the block runs. Raises Conflict, naming the holder, if another process has
-    it."""
+    """Raises Conflict, naming the holder, if another process has it."""
     descriptor = _open(gpu, folder)
     try:
         if not _try_lock(descriptor):
@@ -46,7 +40,7 @@ def hold(gpu: str, folder: Path) -> Iterator[None]:
 
 
 def holder(gpu: str, folder: Path) -> int | None:
-    """The id of the process that holds the GPU, 0 if unknown, None if it is free."""
+    """The holder's process id, 0 if unknown, None if the GPU is free."""
     descriptor = _open(gpu, folder)
     try:
         return None if _try_lock(descriptor) else _pid(descriptor)
@@ -55,7 +49,6 @@ def holder(gpu: str, folder: Path) -> int | None:
 
 
 def held(gpu: str, pid: int) -> Conflict:
-    """The error for a GPU that process ``pid`` holds (0: unknown)."""
     by = f"process {pid}" if pid else "another process"
     return Conflict(f"GPU {gpu} is already in use: {by} holds it.", "End that worker, or choose another GPU.")
 
@@ -65,9 +58,9 @@ def _open(gpu: str, folder: Path) -> int:
     try:
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
-            with suppress(PermissionError):  # another user has just made it
+            with suppress(PermissionError):  # another user made it first
                 folder.chmod(_FOLDER_MODE)
-        # Not "create or open" in one call: Linux refuses that for another user's file in a folder open to all.
+        # Not with O_CREAT alone: Linux refuses that for another user's file in a folder open to all.
         with suppress(FileExistsError):
             descriptor = os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, _FILE_MODE)
             os.fchmod(descriptor, _FILE_MODE)

@@ -1,5 +1,3 @@
-"""Chooses the GPUs of a worker."""
-
 from __future__ import annotations
 
 import os
@@ -14,13 +12,12 @@ from grader.sandbox.gpu import NVIDIA, Gpu, find_gpus, together
 if TYPE_CHECKING:
     from grader.records.gpus import GpuRecord
 
-# Accepted by --gpu besides numbers and UUIDs.
 ALL, NONE = "all", "none"
 
 
 def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> list[Gpu]:
-    """The GPUs named by ``wanted``: "all", or numbers and UUIDs separated by commas. Those joined by "+" are for one
-    worker, whose submissions use them together.
+    """``wanted``: "all", or numbers and UUIDs separated by commas; one worker uses those joined by "+"
+    together.
 
     Raises BoxUnavailable if this process can use none, BadRequest if it cannot use the named one.
     """
@@ -71,7 +68,6 @@ class ProbedGpu(Protocol):
 
 
 def record_of(gpu: Gpu, judge: ProbedGpu) -> GpuRecord:
-    """The GPU's record for workers that compile for it elsewhere."""
     from grader.records.gpus import GpuRecord
 
     return GpuRecord(gpu.uuid, board_of(gpu), judge.device_model, judge.architecture)

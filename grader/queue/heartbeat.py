@@ -1,5 +1,3 @@
-"""A worker's heartbeat: keeps its row and its lease alive, and learns of cancellations."""
-
 from __future__ import annotations
 
 import time
@@ -32,10 +30,7 @@ class HeldLease:
 
 
 class Heartbeat(Periodic):
-    """Runs next to the judge. If the database is away, the next turn tries again.
-
-    ``drain`` is called each turn, with True if staff are draining the worker. ``read_gpu`` reads the worker's GPU.
-    """
+    """``drain`` gets True each turn while staff drain the worker."""
 
     def __init__(
         self,
@@ -54,7 +49,6 @@ class Heartbeat(Periodic):
 
     @contextmanager
     def hold(self, claim: Claim) -> Iterator[HeldLease]:
-        """Keep the lease of ``claim`` while the block runs."""
         self._lease = lease = HeldLease(claim)
         try:
             yield lease

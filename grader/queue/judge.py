@@ -1,5 +1,3 @@
-"""The interface of a worker's judge."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,11 +7,11 @@ from grader.judge.job import Job, JudgingProgress, Outcome
 
 
 class Judge(Protocol):
-    """Implemented by ``grader.judge.process.JudgeProcess``."""
+    """``grader.judge.process.JudgeProcess`` implements it."""
 
     @property
     def device_model(self) -> str:
-        """The device's model: baselines are stored by model."""
+        """Baselines are stored by model."""
 
     @property
     def torch_version(self) -> str:
@@ -21,22 +19,21 @@ class Judge(Protocol):
 
     @property
     def architecture(self) -> str:
-        """nvcc's target for the device, such as sm_90a."""
+        """nvcc's target, such as sm_90a."""
 
     def warm_up(self) -> None:
-        """Get ready before the first submission. Raises JudgeFailure."""
+        """Raises JudgeFailure."""
 
     def probe(self) -> None:
         """Restart and use the device. Raises JudgeFailure if it does not work."""
 
     def try_box(self) -> None:
-        """Start a box and end it. Raises BoxUnavailable if this host cannot, JudgeFailure if the judge cannot even
-        start."""
+        """Raises BoxUnavailable if this host cannot start a box, JudgeFailure if the judge cannot start."""
 
     def run(
         self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
-        """Judge one submission. Raises Cancelled, JudgeFailure."""
+        """Raises Cancelled, JudgeFailure."""
 
     def close(self) -> None:
         """End the process."""

@@ -1,8 +1,3 @@
-"""A worker's loop: takes wake-ups until a signal comes, also after Redis was away.
-
-The process never forks: the judge is a process of its own, and wake-ups are served in this one.
-"""
-
 from __future__ import annotations
 
 import signal
@@ -24,31 +19,25 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0
-# An idle worker waits this many seconds for a wake-up before it checks again whether it must stop.
 _WAIT_SECONDS = 1
-# A Redis that takes this many seconds longer is down.
 _ANSWER_SECONDS = 2
 
 
 class Stopper:
-    """Turns SIGTERM and SIGINT into a clean end. ``event``: let go of the current submission and end. ``draining``:
-    staff want the worker to finish its current submission and end.
+    """``event``: give the current submission back and end. ``draining``: finish it and end.
 
-    The signal handler only sets a flag. An exception raised from it would surface wherever Python is at that moment: it
-    would be lost in a finalizer or in an "except Exception: pass" of the clients below us, or drop a wake-up between
-    Redis and the submission. So nothing here blocks for long, and every wait checks the flag.
+    The signal handler only sets a flag: a finalizer or an "except Exception: pass" could swallow an
+    exception. So no call may block for long, and every wait checks the flag.
     """
 
     def __init__(self) -> None:
         self.event = StopFlag()
         self.draining = False
-        # True if staff still want it drained; None if nobody can be asked.
         self.still_draining: Callable[[], bool] | None = None
 
     def install(self, stack: ExitStack) -> None:
-        """Until ``stack`` ends. Only a main thread gets signals; elsewhere this does nothing."""
+        """Until ``stack`` ends. Only the main thread gets signals."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
                 stack.callback(signal.signal, number, signal.signal(number, self._on_signal))
@@ -57,15 +46,14 @@ class Stopper:
         self.stop()
 
     def stop(self) -> None:
-        """Like a signal."""
         self.event.set()
 
     def drain(self, wanted: bool) -> None:
-        """End the worker after the current submission; or do not, if it has not ended yet."""
+        """``wanted=False`` revokes it."""
         self.draining = wanted
 
     def must_end(self) -> bool:
-        """Asks again about draining: staff may have resumed the worker since the last heartbeat."""
+        """Staff may have resumed the worker since the last heartbeat."""
         if self.event.is_set():
             return True
         if self.draining and self.still_draining is not None:
@@ -80,9 +68,9 @@ def take_wakeups(
     stopper: Stopper,
     deferred: Callable[[], Collection[str]] = tuple,
 ) -> None:
-    """Serve the queues of the Redis at ``url``, earlier ones first, until stopped, or with ``burst`` until they are
-    empty. ``handlers``: queue -> function that serves one submission of it; a wake-up can make a worker do nothing
-    else. ``deferred``: queues that other workers wait for; they are served only if nothing else comes for a while."""
+    """Serve the queues at ``url``, earlier ones first, until stopped, or with ``burst`` until they are empty.
+    ``deferred``: queues served only if nothing else comes for a while.
+    """
     while not stopper.must_end():
         try:
             with closing(_connect(url)) as connection:
@@ -95,10 +83,9 @@ def take_wakeups(
 
 
 def _connect(url: str) -> Redis:
-    # Its own retries would delay our next check.
+    # redis-py's retries would delay our next check.
     connection = Redis.from_url(url, retry=Retry(NoBackoff(), 1))
-    # These override the URL's: a shorter timeout would end each of our waits, and ids that are not text must stay
-    # readable.
+    # A shorter timeout in the URL would end our waits, and ids may not be text.
     connection.connection_pool.connection_kwargs.update(
         socket_timeout=_WAIT_SECONDS + _ANSWER_SECONDS, decode_responses=False
     )
@@ -126,7 +113,7 @@ def _serve(
             continue
         queue, job = taken
         if consume_wakeup(connection, queue, job):
-            # Even if a stop came meanwhile: the executor gives the wake-up back.
+            # Even after a stop: the executor gives the wake-up back.
             _serve_one(queue, handlers[queue])
 
 
@@ -134,5 +121,5 @@ def _serve_one(queue: str, handler: Callable[[], object]) -> None:
     try:
         handler()
     except Exception:
-        # One submission must not end the worker. Its lease runs out, and the sweeper finds it.
+        # The sweeper finds its expired lease.
         log.exception("wakeup_failed", queue=queue)

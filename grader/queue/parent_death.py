@@ -1,7 +1,7 @@
-"""Run as a script: becomes another program that ends when its parent does (Linux).
+"""``python parent_death.py PARENT_PID PROGRAM [ARGUMENT...]``: a program that ends when its parent does
+(Linux).
 
-``python parent_death.py PARENT_PID PROGRAM [ARGUMENT...]``. It is a script because setting this up between fork and
-exec is not safe in a Python process with threads.
+A script, since doing this between fork and exec is unsafe in a process with threads.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Detects that a worker's host cannot judge at all: an engine that restarts or a full disk fails every submission, and
-none of them should lose an attempt by it."""
+"""Detects a host that cannot judge (an engine that restarts, a full disk), so no submission loses an attempt."""
 
 from __future__ import annotations
 
@@ -12,18 +11,16 @@ from grader.logs import get_logger
 
 log = get_logger(__name__)
 
-# Between two checks: an engine restarts within seconds, and a full disk stays full until somebody acts.
 _PAUSES_S = (1.0, 2.0, 4.0, 8.0)
 
 
 class Starter(Protocol):
     def try_box(self) -> None:
-        """Start a box and end it. Raises BoxUnavailable, or another GraderError if it fails before that."""
+        """Raises BoxUnavailable, or another GraderError if it fails earlier."""
 
 
 class SandboxHealth:
-    """``starter`` needs boxes on this host. ``publish`` gets the reason why no box can be started, and an empty text
-    when boxes work again."""
+    """``publish`` gets the reason why no box starts, or ""."""
 
     def __init__(self, starter: Starter, publish: Callable[[str], None]) -> None:
         self._starter = starter
@@ -31,8 +28,7 @@ class SandboxHealth:
         self._lost = ""
 
     def lost(self, alone: bool) -> str:
-        """After a failure: why nothing can be judged here, or an empty text. ``alone``: nothing else watches a judge
-        that does not start."""
+        """Why nothing can be judged here, or "". ``alone``: nothing else watches the judge's start."""
         try:
             self._starter.try_box()
         except BoxUnavailable as error:
@@ -45,7 +41,6 @@ class SandboxHealth:
         return self._lost
 
     def wait(self, stopping: threading.Event) -> None:
-        """Until boxes can be started again, or the worker ends; at once if they work."""
         tries = 0
         while self._lost and not stopping.wait(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)]):
             tries += 1

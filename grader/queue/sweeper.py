@@ -1,4 +1,4 @@
-"""Repairs what dead processes leave behind: expired leases, missing wake-ups, silent workers, orphaned boxes."""
+"""Repairs after dead processes: expired leases, missing wake-ups, silent workers, orphaned boxes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ log = get_logger(__name__)
 
 
 class Reaper(Protocol):
-    """The part of ``BoxMaker`` that the sweeper needs."""
-
     def reap(self) -> int:
-        """Kill boxes whose parent is gone. Returns their number."""
+        """Kill boxes whose parent is gone, and return their number."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +37,10 @@ class Swept:
 
 
 class ExpiryGuard:
-    """Decides when this process may expire leases.
-
-    It must not while a live worker may have been unable to renew one: for a moment after the database was away or
-    locked, this process was frozen (or its host asleep), or the clock was stepped. The same holds just after the start,
-    when none of that is known.
+    """Forbids expiring leases while a live worker may have been unable to renew one: shortly after the start,
+    a database outage, a freeze of this process or its host, or a step of the clock.
     """
 
-    # A transaction or a beat may be this late on a busy host.
     _late_s = 1.0
 
     def __init__(self, settings: Settings) -> None:
@@ -60,7 +54,7 @@ class ExpiryGuard:
         self._trusts_from = time.monotonic() + self._moment_s
 
     def may_expire(self, now: datetime, took_s: float) -> bool:
-        """True if leases may expire. ``now``: by the leases' clock, read in a transaction of ``took_s`` seconds."""
+        """``now``: by the leases' clock, read in a transaction of ``took_s`` seconds."""
         moment = time.monotonic()
         offset, gap = now.timestamp() - moment, moment - self._looked
         stepped = self._offset is not None and abs(offset - self._offset) > self._late_s
@@ -72,9 +66,7 @@ class ExpiryGuard:
 
 
 def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | None = None) -> Swept:
-    """One sweep. Any number of sweepers may run at once; a part that fails is logged and tried next time. Without
-    ``watch`` every lease that has run out is ended.
-    """
+    """Sweepers may run in parallel. Without ``watch``, end every expired lease."""
     done = Swept(
         reclaimed=_part("leases", lambda: _reclaim(platform, watch)),
         wakeups=_part("wakeups", lambda: issue_missing_wakeups(platform)),
@@ -91,7 +83,7 @@ def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | 
 def _part(name: str, work: Callable[[], int]) -> int:
     try:
         return work()
-    except Exception as error:  # the other parts must still run
+    except Exception as error:
         log.warning("sweep_part_failed", part=name, error=f"{type(error).__name__}: {error}")
         return 0
 

@@ -1,7 +1,4 @@
-"""Workers: each takes wake-ups and serves one submission for each, with a judge process or only with a compiler.
-
-This process never imports torch: the judge is a process of its own.
-"""
+"""Workers never import torch: the judge is a separate process."""
 
 from __future__ import annotations
 
@@ -46,10 +43,8 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# How often a worker that starts drained checks whether it was resumed.
 _DRAINED_LOOK_SECONDS = 0.2
 
-# Before the next claim after the database was away.
 _DATABASE_PAUSE_S = 1.0
 
 
@@ -71,15 +66,12 @@ def run_worker(
     gpu: Gpu | None = None,
     compiler: Compiler | None = None,
 ) -> None:
-    """Serve ``settings.device``, or with ``gpu`` its device, until SIGTERM or SIGINT, or with ``burst`` until no
-    wake-up is left. When idle it compiles, if this machine can and no compile-only worker takes it at once. It also
-    checks uploads, one challenge at a time.
+    """Serve ``settings.device``, or the device of ``gpu``, until SIGTERM or SIGINT, or with ``burst`` until
+    no wake-up is left. When idle, also compile, unless a compile-only worker does. Check uploads in the
+    background.
 
-    A signal ends it at once: the current submission goes back to the queue, uncounted. A drained worker ends after the
-    current submission; started again, it waits until it is resumed. ``judge``, ``boxes`` and ``compiler`` default to
-    those of the settings.
-
-    Raises Conflict if another worker holds the GPU, BoxUnavailable if the GPU is or becomes bad.
+    A signal gives the current submission back, uncounted. A drained worker finishes it. Raises Conflict if
+    another worker holds the GPU, BoxUnavailable if the GPU is or becomes bad.
     """
     logs.configure(settings.log_level, settings.log_format)
     metrics.begin(settings)
@@ -113,10 +105,10 @@ def run_worker(
         executor = Executor(platform, judge, heartbeat, entry.name, stopper.event, gpu_health)
         handlers = {run_queue(settings.device): executor.serve_one}
         if compiler is not None:
-            # After the device's own queue: only idle workers compile.
+            # After the device's queue: only idle workers compile.
             ahead = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
-            # An earlier submission may have been taken uncompiled on a wake-up of the device: this one stands in for
-            # that.
+            # A device's wake-up may have served an uncompiled submission, whose own wake-up this is: so serve
+            # the device.
             handlers[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
         checker = Checker(platform, boxes, entry.name, stopper)
         handlers[CHECK] = checker.serve_one if burst else checker.wake
@@ -136,8 +128,8 @@ def run_compile_worker(
     boxes: BoxMaker | None = None,
     compiler: Compiler | None = None,
 ) -> None:
-    """Compile submissions for all devices until a signal comes; see ``run_worker``. When idle, compile kernels of
-    submissions that wait behind busy GPUs. Needs no GPU.
+    """Compile for all devices until a signal comes; see ``run_worker``. When idle, compile kernels of
+    submissions that wait behind busy GPUs.
 
     Raises BoxUnavailable if this machine has no CUDA compiler.
     """
@@ -166,7 +158,7 @@ def run_compile_worker(
 
         def compile_ahead() -> bool:
             if executor.rests and not burst:
-                platform.wakeups.hint(KERNELS)  # for another
+                platform.wakeups.hint(KERNELS)
             return executor.compile_ahead()
 
         # Submissions that cannot run uncompiled come first.
@@ -179,7 +171,7 @@ def run_compile_worker(
 def _on_duty(
     settings: Settings, entry: _Entry, boxes: Reaper, burst: bool, stopper: Stopper
 ) -> Iterator[tuple[Platform, Heartbeat]]:
-    """The platform, with this process registered as a worker, its heartbeat and its sweeper running."""
+    """Register this process, and run its heartbeat and sweeper."""
     with ExitStack() as stack:
         platform = open_platform(settings)
         stack.callback(platform.close)
@@ -206,8 +198,6 @@ def _deferred_while_resting(executor: CompileExecutor) -> Collection[str]:
 
 
 def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
-    """The compile queue, while compile-only workers are alive. A worker that compiles next to a device leaves it to
-    them meanwhile, and keeps no box ready for it."""
     found: Collection[str] = ()
     asked = -math.inf
 
@@ -236,10 +226,9 @@ def _serve_queues(
         try:
             served = handlers[queue]()
             if not served and _ends(platform, name, stopper):
-                # A stop came between the wake-up and the submission, whose only wake-up it may be.
+                # This may be the submission's only wake-up.
                 platform.wakeups.enqueue(queue)
         except AWAY as error:
-            # The same if the database is away.
             log.warning("database_away", error=type(error).__name__)
             stopper.event.wait(_DATABASE_PAUSE_S)
             platform.wakeups.enqueue(queue)
@@ -255,7 +244,7 @@ def _serve_queues(
     stopper.still_draining = still_draining
     if stopper.draining:
         log.warning("worker_is_drained", worker=name, hint=f"grader admin worker resume {name}")
-        # A supervisor that starts it again does not know, so it waits instead of ending.
+        # A supervisor would only restart it.
         while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
             pass
     log.info("worker_started", worker=name, queues=list(handlers))
@@ -264,7 +253,6 @@ def _serve_queues(
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
-    """True if this worker was asked to end, even before its heartbeat learned of it."""
     if not stopper.event.is_set():
         stopper.drain(_draining(platform, name))
     return stopper.event.is_set() or stopper.draining
@@ -276,7 +264,6 @@ def _draining(platform: Platform, name: str) -> bool:
 
 
 def _gpu_reader(uuid: str | None) -> Callable[[], GpuReading | None] | None:
-    """Reads the worker's GPU; None without one."""
     if uuid is None:
         return None
     from grader.judge.cuda.nvml import Monitor
@@ -285,7 +272,7 @@ def _gpu_reader(uuid: str | None) -> Callable[[], GpuReading | None] | None:
 
 
 def _name(gpu: Gpu | None) -> str:
-    """A GPU's worker always has the same name, so a new one replaces the last one's row."""
+    """A new worker of a GPU replaces the old row."""
     own = gpu.uuid if gpu is not None else f"{os.getpid()}-{secrets.token_hex(2)}"
     return f"{socket.gethostname()}-{own}"
 
@@ -294,7 +281,7 @@ def _warm_up(judge: Judge) -> None:
     try:
         judge.warm_up()
     except (JudgeFailure, BoxUnavailable) as error:
-        # The first submission tries again, and tells its author if it is still broken.
+        # The first submission tries again and reports the failure.
         log.error("judge_not_ready", error=error.message, hint=error.hint)
 
 
@@ -330,8 +317,7 @@ def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
 
 
 def _compiler_beside(boxes: BoxMaker, settings: Settings) -> Compiler | None:
-    """The compiler of an idle device worker; None if this machine has none. For the emulated GPU nobody else compiles,
-    and compiling does not disturb its timing."""
+    """None if this machine has none. For the emulated GPU nobody else compiles."""
     if nvcc_version() is None:
         return None
     if kind_of(settings.device).on == ON_EMULATED:
@@ -346,7 +332,6 @@ def _boxes(settings: Settings) -> BoxMaker:
 
 
 def main() -> None:
-    """``python -m grader.queue.worker``: one worker with the environment's settings."""
     run_worker(Settings())
 
 

@@ -1,4 +1,4 @@
-"""Queries for a person's profile. Each reads only that person's rows, or the first few of a challenge, by an index."""
+"""Queries for a profile, which read only that person's rows, or the first few of a challenge."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from grader.records.models.indexes import GRADED, HANDED_IN, RANKED
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SetAside
 
-# Made once: an alias of so wide a table takes longer to make than to query.
 _OWN = aliased(SubmissionRow, name="own")
-# Only students compete for the badge of the first solution.
 _STUDENT = "student"
 
 
@@ -41,7 +39,7 @@ class SubmissionEvent:
 
 @dataclass(frozen=True)
 class BoardBest:
-    """A person's entry on one board, in microseconds."""
+    """Times in microseconds."""
 
     id: int
     challenge: str
@@ -54,7 +52,7 @@ class BoardBest:
 
 
 def submission_events(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
-    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, without those of the competitions ``without`` (ids)."""
+    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, outside the competitions ``without`` (ids)."""
     table = SubmissionRow
     found = session.execute(
         select(table.challenge, table.language, table.verdict, table.created_at, table.set_aside)
@@ -66,7 +64,6 @@ def submission_events(session: Session, user: int, without: Sequence[int] = ()) 
 
 
 def entries(session: Session, user: int) -> list[BoardBest]:
-    """The fastest on each board of any version, as in ``grader.records.ranks``."""
     table = SubmissionRow
     found = session.execute(
         select(
@@ -83,11 +80,7 @@ def entries(session: Session, user: int) -> list[BoardBest]:
 
 
 def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
-    """``BoardBest.id`` -> 1 + the number of others faster by more than their board's resolution.
-
-    The same as ``grader.records.ranks`` finds for whole boards ``without`` these users (ids), but counted in the
-    boards' index for each entry, in a single statement.
-    """
+    """``BoardBest.id`` -> rank as in ``grader.records.ranks``, counted in the boards' index in one statement."""
     table, own = SubmissionRow, _OWN
     if not entries:
         return {}
@@ -110,9 +103,7 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
 
 
 def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
-    """Challenges that this student solved before all other students. A single statement that looks each challenge up
-    from its oldest submission until the first hit. ``without``: as for ``submission_events``, applied to everybody.
-    """
+    """Challenges that this student solved first. ``without``: competitions (ids)."""
     table, author, own = SubmissionRow, UserRow, _OWN
     # Worded like the condition of the progress index.
     solved = (

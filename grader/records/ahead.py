@@ -1,4 +1,4 @@
-"""Submissions waiting behind busy GPUs whose kernels can be compiled before their turn."""
+"""Submissions behind busy GPUs whose kernels can be compiled before their turn."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ from grader.records.order import Moments, waiting_order
 from grader.records.states import ACTIVE
 from grader.schemas.submission import State
 
-# Per device. Only the first few matter: when a worker takes one, it has the next looked at.
 _MOST = 16
 
 
 @dataclass(frozen=True)
 class WaitingSource:
     public_id: str
-    # The author's id.
     user: int
     challenge: str
     language: Language
@@ -35,11 +33,9 @@ class WaitingSource:
 
 
 def behind_busy_devices(session: Session, now: datetime, silent_s: float) -> list[WaitingSource]:
-    """The next few of each device whose workers all hold a submission, in the order that they will be taken. An idle
-    worker takes them at once, so compiling ahead gains nothing; nor does it for a device without a worker or with a
-    paused queue, or while ``compile`` is paused.
+    """The next few of each device whose workers are all busy, in order.
 
-    This claims and locks nothing: a worker may take one of them a moment later.
+    Claims and locks nothing: a worker may take one of them a moment later.
     """
     paused = queues.pauses(session)
     if paused.of(queues.COMPILE):

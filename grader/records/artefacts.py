@@ -1,8 +1,9 @@
-"""Compiled libraries by the hash of everything they were made from, so hosts need no shared file system. The size is
-bounded: the least recently used go first, and are compiled again when needed.
+"""Compiled libraries by the hash of their input, so hosts need no shared file system. The least recently used
+go first.
 
-Kernels that are compiled ahead of their turn are reserved first, so they are not compiled twice. Nobody waits for a
-reservation: if nothing comes of it or its worker dies, the worker that runs the submission compiles them."""
+Nobody waits for a reservation: if its worker dies, the worker that runs the submission compiles. Writers call
+these functions within ``writing``.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from grader.schemas.artefact import Artefact
 
 
 def store(session: Session, artefact: Artefact, now: datetime) -> None:
-    """Store it; if its key exists already, the first one stays. Call it within ``writing``."""
+    """An existing one stays."""
     values = {
         **artefact.model_dump(mode="json", exclude={"library"}),
         "library": artefact.library,
@@ -32,8 +33,7 @@ def store(session: Session, artefact: Artefact, now: datetime) -> None:
 
 
 def reserve(session: Session, key: str, user: int, now: datetime) -> bool:
-    """Reserve ``key`` for a source of ``user`` (an id); False if it exists already, compiled or reserved. Call it
-    within ``writing``."""
+    """False if ``key`` is already compiled or reserved."""
     values = {
         "key": key,
         "arch": "",
@@ -52,8 +52,7 @@ def reserve(session: Session, key: str, user: int, now: datetime) -> bool:
 
 
 def fill(session: Session, artefact: Artefact, now: datetime) -> bool:
-    """Store a reserved artefact; False if the reservation is gone, perhaps with its author. Call it within
-    ``writing``."""
+    """False if the reservation is gone, perhaps with its author."""
     values = {
         **artefact.model_dump(mode="json", exclude={"key", "library"}),
         "library": artefact.library,
@@ -69,17 +68,15 @@ def fill(session: Session, artefact: Artefact, now: datetime) -> bool:
 
 
 def release(session: Session, key: str) -> None:
-    """Give up a reservation, so another worker can compile. Call it within ``writing``."""
     session.execute(delete(ArtefactRow).where(ArtefactRow.key == key, ArtefactRow.size == 0))
 
 
 def known(session: Session, key: str) -> bool:
-    """True if it exists, compiled or reserved."""
     return session.scalar(select(ArtefactRow.key).where(ArtefactRow.key == key)) is not None
 
 
 def read(session: Session, key: str) -> Artefact | None:
-    """None if it does not exist, is only reserved, or is damaged."""
+    """None if it is missing, only reserved, or damaged."""
     row = session.get(ArtefactRow, key)
     if row is None or not row.size:
         return None
@@ -98,7 +95,7 @@ def read(session: Session, key: str) -> Artefact | None:
 
 
 def use(session: Session, key: str, now: datetime, toolkit: str | None = None) -> bool:
-    """True if it exists, made by this version of the compiler (None: by any); it is then kept longer."""
+    """True if this version of the compiler (None: any) made it. It is then kept longer."""
     conditions: list[ColumnElement[bool]] = [ArtefactRow.key == key]
     if toolkit is not None:
         conditions.append(ArtefactRow.toolkit == toolkit)

@@ -1,5 +1,3 @@
-"""A user's submissions, summed up for progress."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,8 +15,6 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class Attempts:
-    """A user's submissions for one challenge on one device. ``speedup``: the best accepted."""
-
     challenge: str
     device: str
     count: int
@@ -27,11 +23,8 @@ class Attempts:
 
 
 def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[Attempts]:
-    """Everything that ``user`` submitted, as it counts today, each submission once. ``without``: competitions (ids)
-    whose submissions are left out.
-
-    If a submission was judged again under a published version, that judgement counts, else the first. Cancelled ones,
-    our failures and runs are left out. A voided one is an attempt, but not accepted.
+    """Each submission once, outside the competitions ``without`` (ids), by its last judgement under a
+    published version. Without cancelled ones, our failures and runs. A voided one is not accepted.
     """
     table = SubmissionRow
     draft = (
@@ -47,7 +40,7 @@ def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[At
         partition_by=func.coalesce(table.rejudge_of, table.id),
         order_by=(table.version.desc(), table.id.desc()),
     )
-    # Only columns of the index ``ix_submissions_progress``: the most diligent users have thousands of rows.
+    # Only columns of the index ``ix_submissions_progress``.
     judged = (
         select(
             table.challenge, table.device, table.verdict, table.speedup, table.set_aside, later.label("later")
@@ -58,7 +51,6 @@ def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[At
             table.state.not_in([State.CANCELLED, State.FAILED]),
             table.kind != JudgingReason.FINAL,
             *competitions.outside(without),
-            # Later judgements count only with a verdict, under a published version.
             table.rejudge_of.is_(None) | ((table.state == State.DONE) & ~draft & table.set_aside.is_(None)),
         )
         .subquery()

@@ -1,4 +1,4 @@
-"""Frozen reference times: a speedup must not drift because the reference was measured again."""
+"""Frozen reference times: measuring a reference again must not change speedups."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from grader.records.models import BaselineRow, utcnow
 
 # workload -> baseline name -> microseconds; None: too short to measure
 Times = dict[str, dict[str, float | None]]
-# None in the table: no call takes no time.
 _TOO_SHORT = 0.0
 
 
 @dataclass(frozen=True)
 class BaselineKey:
-    """The key of baselines: a challenge version on one kind of device with one torch."""
-
     challenge: str
     version: int
     device_model: str
@@ -44,7 +41,7 @@ def read(session: Session, bench: BaselineKey) -> Times:
 
 
 def freeze(session: Session, bench: BaselineKey, times: Mapping[str, Mapping[str, float | None]]) -> None:
-    """Store new times; existing times stay."""
+    """Existing times stay."""
     rows = [
         {
             "challenge": bench.challenge,

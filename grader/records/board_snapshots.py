@@ -1,4 +1,4 @@
-"""A board at one moment, and how to bring it up to date by reading only what was added since."""
+"""A board at one moment; updates read only its new submissions."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from grader.records.models import SubmissionRow
 from grader.records.models.indexes import RANKED
 from grader.records.ranks import Board, BoardEntry, accepted_after, conditions, entries, last_id
 
-# A few numbers that summarise a board's content: if they are equal, so is the ranking.
+# Equal stamps mean equal rankings.
 Stamp = tuple[float, ...]
 
 
 EMPTY: Stamp = (0, 0, 0)
 
 
-# Of a sum of times: the last digits depend on the database's order of summation.
+# The last digits of a sum depend on the order of summation.
 _DIGITS = 12
 
 
 def stamp(session: Session, board: Board) -> Stamp:
-    """A value that changes with every submission that joins the board, leaves it, or gets another time."""
+    """Changes with every submission that joins, leaves, or gets another time."""
     return _rounded(*session.execute(select(*_stamp()).where(*conditions(board))).one())
 
 
 def stamps(session: Session, device: str) -> dict[Board, Stamp]:
-    """For every board of ``device`` that has entries, over all languages, in one pass."""
     table = SubmissionRow
     found = session.execute(
         select(table.challenge, table.version, *_stamp())
-        # An expression, so SQLite uses no index on device: it would pick that of ended submissions, and read the rows.
+        # An expression, so SQLite does not pick the index of ended submissions.
         .where(table.device.concat("") == device, text(RANKED))
         .group_by(table.challenge, table.version)
     )
@@ -43,7 +42,7 @@ def stamps(session: Session, device: str) -> dict[Board, Stamp]:
 
 
 def _stamp() -> list[ColumnElement[Any]]:
-    # Including times: a submission that is judged again keeps its id, and one may come while another goes.
+    # With times: a new judgement keeps the id, and one submission may come while another goes.
     return [
         func.count(),
         func.sum(SubmissionRow.id),
@@ -57,23 +56,20 @@ def _rounded(*found: float | None) -> Stamp:
     )
 
 
-# A submission with this many newer ones is almost surely judged. If not, the board is read again.
+# A submission with this many newer ones is almost surely judged.
 _WINDOW = 2_000
 
 
-# Also if there are more new ones than this.
 _MOST = 5_000
 
 
-# Largest relative difference between the database's sum of times and ours.
+# Between the database's sum of times and ours, relative.
 _SUMS_DIFFER = 1e-11
 
 
 @dataclass(frozen=True)
 class BoardSnapshot:
-    """A board at one moment. ``entries`` by user; ``late``: ids above ``floor`` of all its accepted submissions
-    (entries or not, ranked or not).
-    """
+    """``late``: ids above ``floor`` of all its accepted submissions."""
 
     stamp: Stamp
     entries: dict[int, BoardEntry]
@@ -82,7 +78,7 @@ class BoardSnapshot:
 
 
 def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
-    """A complete snapshot. ``stamp`` was read before; the next call finds any change in between."""
+    """``stamp`` was read before, so the next call finds changes in between."""
     floor = max(0, last_id(session) - _WINDOW)
     late = frozenset(entry.submission for entry in accepted_after(session, board, floor))
     by_user = {entry.user: entry for entry in entries(session, board, without)}
@@ -92,8 +88,8 @@ def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collect
 def snapshot_after(
     session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
 ) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
-    """The board as of ``stamp``, and its new submissions, including those of users ``without`` a rank. None if anything
-    changed other than new submissions: then it must be read again.
+    """The board as of ``stamp``, and its new submissions, including those ``without`` a rank. None if
+    anything else changed.
     """
     late = accepted_after(session, board, before.floor)
     came = [entry for entry in late if entry.submission not in before.late]
@@ -111,7 +107,6 @@ def snapshot_after(
 
 
 def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> bool:
-    """True if these submissions explain the whole difference."""
     count, ids, times = (now - then for now, then in zip(stamp, before, strict=True))
     return (
         count == len(came)

@@ -1,5 +1,3 @@
-"""Git repositories of courses' catalogues: their state, and the claims of workers that fetch them."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,7 +23,7 @@ def of_hook(session: Session, sha256: str) -> CatalogueSourceRow | None:
 
 
 def order(row: CatalogueSourceRow, by: int | None, now: datetime) -> None:
-    """Have a worker fetch it. What a worker does with it meanwhile is dropped."""
+    """The result of a fetch in progress is dropped."""
     row.state, row.asked_at, row.asked_by = SyncState.WAITING, now, by
     row.attempt, row.lease = row.attempt + 1, None
 
@@ -41,7 +39,7 @@ def waiting(session: Session, now: datetime) -> int:
 
 
 def claim(session: Session, now: datetime) -> CatalogueSourceRow | None:
-    """Claim the one that waits longest. Call it within ``writing``."""
+    """Call it within ``writing``."""
     table = CatalogueSourceRow
     row = session.scalar(
         select(table).where(_free(now)).order_by(table.asked_at).limit(1).with_for_update(skip_locked=True)
@@ -53,7 +51,7 @@ def claim(session: Session, now: datetime) -> CatalogueSourceRow | None:
 
 
 def settle(session: Session, held: CatalogueSourceRow, state: SyncState, **values: object) -> bool:
-    """Write a result; False if the claim was lost, or somebody ordered another fetch meanwhile."""
+    """False if the claim was lost, or somebody ordered another fetch."""
     table = CatalogueSourceRow
     statement = (
         update(table)

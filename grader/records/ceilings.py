@@ -1,4 +1,4 @@
-"""A GPU's ceilings from calibration: per GPU, since two of one model differ, and per driver and torch."""
+"""Per GPU (two of one model differ), driver and torch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from grader.records.models import CeilingRow
 
 @dataclass(frozen=True)
 class CalibrationKey:
-    """The key of ceilings: a GPU (UUID) with one driver and one torch."""
-
     gpu: str
     driver: str
     torch: str
@@ -25,7 +23,7 @@ class CalibrationKey:
 
 
 def read(session: Session, gauge: CalibrationKey) -> dict[str, float]:
-    """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty if it was never calibrated."""
+    """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty without a calibration."""
     rows = session.execute(select(CeilingRow.name, CeilingRow.value).where(*gauge.conditions()))
     return {row.name: row.value for row in rows}
 

@@ -1,5 +1,3 @@
-"""Claims a submission under a lease: to run it, or to compile it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +18,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class Claim:
-    """A submission held by a worker. ``id`` and ``attempt`` together fence everything that it writes."""
+    """``id`` and ``attempt`` together fence everything that its worker writes."""
 
     id: int
     attempt: int
@@ -30,15 +28,11 @@ class Claim:
     language: Language
     device: str
     source: str
-    # The key of the compiled library that it may run.
     artefact: str | None
     rejudge: bool
     request_id: str | None
-    # Only the public cases.
     run: bool
-    # The row's id.
     competition: int | None = None
-    # Judged for the competition's final.
     final: bool = False
     # Of a run: see ``SubmissionRow.own_case``.
     own_case: str | None = None
@@ -58,12 +52,10 @@ class ClaimRequest:
     device: str
     languages: Sequence[Language]
     worker: str
-    # The lease lasts ``lease_s`` seconds from ``now``.
     now: datetime
     lease_s: float
-    # The version of its compiler; None: it has none.
     toolkit: str | None = None
-    # Also take submissions that are not compiled yet, if they come first.
+    # Also take uncompiled submissions, if they come first.
     uncompiled: bool = False
     # UUID of its GPU, or its host's name.
     machine: str = ""
@@ -71,21 +63,16 @@ class ClaimRequest:
 
 @dataclass(frozen=True)
 class Claimed:
-    """The result of a claim."""
-
     held: Claim | None
-    # Rows sent back to the compilers on the way.
     returned: tuple[int, ...] = ()
 
 
 def claim(session: Session, request: ClaimRequest) -> Claimed:
     """Take the next submission that the device can run. Call it within ``writing``.
 
-    A compiled one goes straight to ``testing`` if its artefact exists and was made by the worker's compiler; otherwise
-    the worker has to compile it. A worker without a compiler accepts any compiler's artefacts, and sends submissions
-    without one back to the compilers.
-
-    A paused queue and a draining worker take nothing; while ``compile`` is paused, nothing uncompiled is taken.
+    The worker compiles it unless its compiler made the artefact. A worker without a compiler accepts any
+    artefact, and sends submissions without one back to the compilers. While ``compile`` is paused, nothing
+    uncompiled is taken.
     """
     paused = queues.pauses(session)
     if paused.of(request.device) or workers.draining(session, request.worker):
@@ -119,8 +106,7 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
 
 
 def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
-    """Rows bound to no machine, or next in the order of this one: a final's times follow one order, whichever is
-    compiled first."""
+    """A final follows one order, whichever row is compiled first."""
     table, bound = SubmissionRow, aliased(SubmissionRow)
     first = (
         select(bound.id)
@@ -135,9 +121,7 @@ def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
 def claim_to_compile(
     session: Session, devices: Iterable[str], worker: str, now: datetime, lease_s: float
 ) -> Claim | None:
-    """Take the next submission to compile for one of ``devices``, or None. Call it within ``writing``. Also None while
-    ``compile`` is paused or this worker is draining.
-    """
+    """Call it within ``writing``."""
     if queues.pauses(session).of(queues.COMPILE) or workers.draining(session, worker):
         return None
     row = _next(session, _Wanted((*devices,), run=False, compile=True), now)
@@ -150,7 +134,7 @@ class _Wanted:
     run: bool
     compile: bool
     languages: tuple[Language, ...] | None = None
-    # Skip submissions bound to another machine; None: it does not matter.
+    # Skips submissions bound to another machine.
     machine: str | None = None
 
 
@@ -158,7 +142,7 @@ def _next(session: Session, wanted: _Wanted, now: datetime) -> SubmissionRow | N
     return session.scalars(_first(wanted), Moments.of(now).values).one_or_none()
 
 
-# Few distinct values: a worker's change only when a new board registers.
+# Only changes when a new board registers.
 @lru_cache(maxsize=32)
 def _first(wanted: _Wanted) -> Select[SubmissionRow]:
     table, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
@@ -174,7 +158,7 @@ def _first(wanted: _Wanted) -> Select[SubmissionRow]:
         .where(*conditions)
         .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(1)
-        # On PostgreSQL, rows that another worker is taking are skipped; SQLite has one writer.
+        # PostgreSQL skips rows that another worker is taking; SQLite has one writer.
         .with_for_update(of=table, skip_locked=True)
     )
 

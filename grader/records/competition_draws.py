@@ -1,4 +1,4 @@
-"""What a competition draws from its seeds: the data of its judgements, and the order of its final."""
+"""A competition's draws: its data and the order of its final."""
 
 from __future__ import annotations
 
@@ -19,29 +19,24 @@ from grader.schemas.report import Sizes
 
 
 def derived(seed: str, what: str) -> bytes:
-    """The HMAC-SHA-256 (32 bytes) of ``what`` under a competition's ``seed`` (hex). With the seed, anyone can recompute
-    everything drawn from it."""
+    """HMAC-SHA-256 of ``what`` under ``seed`` (hex), which anyone can recompute once the seed is public."""
     return hmac.digest(bytes.fromhex(seed), what.encode(), hashlib.sha256)
 
 
 def provisional_key(seed: str, challenge: str) -> str:
-    """Hex: the seed of all submissions' data for ``challenge`` while the competition runs."""
+    """Hex: of all submissions' data for ``challenge`` while the competition runs."""
     return derived(seed, f"provisional:{challenge}").hex()
 
 
 def final_key(seed: str, challenge: str, repeat: int) -> str:
-    """Hex: the same for one repeat of the final, so all finalists get the same data within a repeat."""
+    """Hex: all finalists get the same data within a repeat."""
     return derived(seed, f"final:{challenge}:{repeat}").hex()
 
 
 def final_order(
     seed: str, entries: Sequence[tuple[str, str]], repeats: int
 ) -> list[tuple[int, tuple[str, str]]]:
-    """(repeat, entry) in the order of a final. ``entries`` are (team, challenge) by name; repeats count from 1.
-
-    A randomised complete block design: each repeat is a block with every entry once, in a new order, so a drifting
-    machine slows all alike.
-    """
+    """Repeats count from 1. A randomised complete block design, so a drifting machine slows all alike."""
     return [
         (repeat, entry)
         for repeat in range(1, repeats + 1)
@@ -77,11 +72,10 @@ def workloads(row: CompetitionChallengeRow, device: str) -> list[Workload]:
     ]
 
 
-# Longest name of a workload.
 _NAME_CHARS = 40
 
 
 def workload_name(sizes: Sizes) -> str:
-    """From the sizes alone, so a baseline frozen under a name always belongs to these sizes."""
+    """From the sizes, so a frozen baseline always belongs to them."""
     name = HiddenWorkload(sizes=sizes).name
     return name if len(name) <= _NAME_CHARS else f"sizes {hashlib.sha256(name.encode()).hexdigest()[:16]}"

@@ -1,5 +1,3 @@
-"""Competitions: queries for them, their teams and their submissions."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -29,7 +27,7 @@ from grader.schemas.submission import JudgingReason, SetAside, State
 
 
 def find(session: Session, slug: str, lock: bool = False) -> CompetitionRow | None:
-    """With ``lock``, other transactions that lock it wait until this one ends."""
+    """``lock``: until this transaction ends."""
     wanted = select(CompetitionRow).where(CompetitionRow.slug == slug)
     if lock:
         wanted = wanted.with_for_update().execution_options(populate_existing=True)
@@ -44,7 +42,7 @@ def challenges(session: Session, competition: int) -> Sequence[CompetitionChalle
 
 
 def team_of(session: Session, competition: int, user: int, mode: Mode) -> TeamRow | None:
-    """The team of ``user``; None if they left it."""
+    """None if they left it."""
     return session.scalar(_teams(user).where(TeamRow.competition_id == competition, TeamRow.mode == mode))
 
 
@@ -61,7 +59,7 @@ def _teams(user: int) -> Select[TeamRow]:
 
 
 def open_windows(session: Session, user: int, challenge: str, now: datetime) -> list[CompetitionRow]:
-    """Competitions in which a submission of ``user`` for ``challenge`` counts now, official or virtual."""
+    """Those in which a submission of ``user`` for ``challenge`` counts now, official or virtual."""
     table, team = CompetitionRow, TeamRow
     official = (team.mode == Mode.OFFICIAL) & (table.starts_at <= now) & (table.ends_at > now)
     virtual = (team.mode == Mode.VIRTUAL) & (team.starts_at <= now) & (team.ends_at > now)
@@ -78,7 +76,6 @@ def open_windows(session: Session, user: int, challenge: str, now: datetime) -> 
 
 
 def to_end(session: Session, challenge: str, now: datetime) -> bool:
-    """True if a published competition that has not ended has the challenge."""
     table, chosen = CompetitionRow, CompetitionChallengeRow
     query = (
         select(table.id)
@@ -89,7 +86,7 @@ def to_end(session: Session, challenge: str, now: datetime) -> bool:
 
 
 def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
-    """Challenges of competitions that have not begun, including drafts."""
+    """Of competitions that have not begun, including drafts."""
     table, chosen = CompetitionRow, CompetitionChallengeRow
     query = (
         select(chosen.challenge).join(table, table.id == chosen.competition_id).where(table.starts_at > now)
@@ -98,13 +95,12 @@ def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
 
 
 def with_frozen_boards(session: Session) -> list[int]:
-    """Ids of competitions with a freeze whose results are not out: nothing else may reveal their submissions either."""
+    """With a freeze and no results yet: nothing else may reveal their submissions."""
     table = CompetitionRow
     return list(session.scalars(select(table.id).where(table.freeze_minutes > 0, table.results_at.is_(None))))
 
 
 def outside(of: Sequence[int], table: Any = SubmissionRow) -> list[ColumnElement[bool]]:
-    """The condition that a submission belongs to none of these competitions; empty if ``of`` is."""
     return [table.competition_id.is_(None) | table.competition_id.not_in(of)] if of else []
 
 
@@ -117,7 +113,7 @@ class Member:
 
 
 def members(session: Session, teams: Sequence[int]) -> dict[int, list[Member]]:
-    """Team (id) -> everyone who is or was in it, in the order of joining."""
+    """Everyone who is or was in a team, in the order of joining."""
     table = RegistrationRow
     found: dict[int, list[Member]] = {team: [] for team in teams}
     chosen = table.team_id.in_(teams) if len(teams) < _IDS else table.team_id.is_not(None)
@@ -136,16 +132,14 @@ _IDS = 1_000
 
 
 class Received(NamedTuple):
-    """A submission of a competition with its latest judgement. Times in microseconds."""
+    """Times in microseconds."""
 
-    # The id of the latest judgement.
     row: int
     public_id: str
     team: int
     challenge: str
     version: int
     language: Language
-    # When it was received.
     at: datetime
     state: State
     verdict: Verdict | None
@@ -153,7 +147,6 @@ class Received(NamedTuple):
     low_us: float | None
     high_us: float | None
     speedup: float | None
-    # The id of the first judgement.
     first: int
     judged_at: datetime | None
 
@@ -165,8 +158,7 @@ class Received(NamedTuple):
 def received(
     session: Session, competition: int, *conditions: ColumnElement[bool], regrade: int | None = None
 ) -> list[Received]:
-    """All submissions with their latest judgements, in the order received, without a final's. Voided ones have no
-    verdict. With ``regrade`` it includes that regrade's unpublished judgements."""
+    """In the order received, without a final's. ``regrade``: include its unpublished judgements."""
     table, item = SubmissionRow, RegradeItemRow
     counting = rejudges.counting()
     if regrade is not None:
@@ -198,7 +190,7 @@ def received(
 
 
 def stamp(session: Session, competition: int) -> tuple[float, ...]:
-    """A value that changes with everything that a board of the competition shows."""
+    """Changes with everything that a board shows."""
     table, team, entry = SubmissionRow, TeamRow, RegistrationRow
     judged = session.execute(
         select(
@@ -220,8 +212,7 @@ def stamp(session: Session, competition: int) -> tuple[float, ...]:
 def used(
     session: Session, team: int, challenge: str, since: datetime | None, until: datetime | None = None
 ) -> int:
-    """Number of a team's submissions that count against a cap: not our failures, nor those cancelled before they
-    ran."""
+    """Without our failures, and those cancelled before they ran."""
     table = SubmissionRow
     spared = (table.state == State.FAILED) | ((table.state == State.CANCELLED) & table.claimed_at.is_(None))
     wanted = select(func.count()).where(
@@ -245,8 +236,7 @@ def final(session: Session, competition: int) -> FinalRow | None:
 
 
 def settled(session: Session, competitions: Collection[int]) -> set[int]:
-    """Competitions whose final has begun or whose results are out: official results no longer change. Locks the rows,
-    so this stays true until the transaction ends."""
+    """Their final has begun or their results are out. Locks the rows."""
     table = CompetitionRow
     locked = (
         select(table.id, table.results_at)
@@ -281,7 +271,7 @@ def open_regrades(session: Session, competition: int) -> list[int]:
 
 
 def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, SubmissionRow]]:
-    """In the order of the final, without sources."""
+    """In order, without sources."""
     table = FinalRunRow
     found = session.execute(
         select(table, SubmissionRow)

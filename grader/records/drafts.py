@@ -1,4 +1,4 @@
-"""Drafts. Each query names the user: nobody else may see a draft."""
+"""Each query names the user: nobody else may see a draft."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from grader.records.models import DraftRow, UserRow
 
 @dataclass(frozen=True)
 class DraftKey:
-    """There is one draft per user, challenge and language."""
-
     user: int
     challenge: str
     language: Language
@@ -40,12 +38,12 @@ def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftR
 
 
 def lock(session: Session, user: int) -> None:
-    """Serialise changes of a user's drafts from here on, so the check of ``based_on`` cannot be raced."""
+    """Nothing races with the check of ``based_on``."""
     session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
 
 
 def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
-    """Replace the draft with ``source``. Take ``lock`` first."""
+    """Take ``lock`` first."""
     row, now = read(session, place), clock(session)
     if row is None:
         row = DraftRow(user_id=place.user, challenge=place.challenge, language=place.language)
@@ -56,5 +54,4 @@ def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
 
 
 def remove(session: Session, place: DraftKey) -> bool:
-    """True if there was one."""
     return changed(session, delete(DraftRow).where(*place.conditions())) > 0

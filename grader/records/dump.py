@@ -1,7 +1,6 @@
-"""Rows of any table as lines of JSON and back, from and to either database.
+"""Rows of any table as lines of JSON and back, for either database.
 
-The tables are read from the database itself, not from the models: a backup is made before an upgrade, by a newer
-grader.
+Tables come from the database, not the models: a newer grader makes a backup before its upgrade.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from sqlalchemy import (
 )
 
 VERSION_TABLE = "alembic_version"
-# Compiled libraries: missing ones are compiled again when needed.
+# Missing libraries are compiled again.
 LEFT_OUT = frozenset({"artefacts"})
-# Sources have up to 256 KiB: some dozen MiB at once.
+# Some dozen MiB: sources have up to 256 KiB.
 _ROWS = 200
 
 
 def tables(connection: Connection) -> list[Table]:
-    """All our tables, each after the tables that it refers to."""
+    """Each after the tables that it refers to."""
     return [table for table in _reflect(connection).sorted_tables if table.name != VERSION_TABLE]
 
 
@@ -55,7 +54,7 @@ def drop_all(connection: Connection) -> None:
 
 
 def lines(connection: Connection, table: Table) -> Iterator[bytes]:
-    """The names of the columns, then a line per row, in the order of the primary key."""
+    """The columns' names, then a line per row."""
     yield _line([column.name for column in table.columns])
     ordered = select(table).order_by(*table.primary_key.columns)
     for row in connection.execute(ordered, execution_options={"yield_per": _ROWS}):
@@ -75,9 +74,8 @@ def _encoded(value: Any) -> Any:
 
 
 def fill(connection: Connection, table: Table, values: Iterable[bytes]) -> Iterator[int]:
-    """Insert the rows of ``lines`` into the empty ``table``; yields the number of rows now and then.
-
-    Raises ValueError if a line does not fit this table, and the database's errors.
+    """Yields the number of rows now and then. Raises ValueError if a line does not fit, and the database's
+    errors.
     """
     rows = iter(values)
     names = json.loads(next(rows, b"[]"))
@@ -105,7 +103,7 @@ def _value(connection: Connection, table: Table, name: str, value: Any) -> Any:
         return None
     if isinstance(kind, DateTime):
         moment = datetime.fromisoformat(value)
-        # SQLite stores no zone: its times are UTC.
+        # SQLite's times are UTC.
         return moment.replace(tzinfo=None) if connection.dialect.name == "sqlite" else moment
     if isinstance(kind, LargeBinary):
         return base64.b64decode(value)
@@ -113,7 +111,7 @@ def _value(connection: Connection, table: Table, name: str, value: Any) -> Any:
 
 
 def _go_on_counting(connection: Connection, table: Table) -> None:
-    """Advance PostgreSQL's id sequences, which do not notice explicit ids."""
+    """PostgreSQL's id sequences do not notice explicit ids."""
     if connection.dialect.name != "postgresql" or "id" not in table.columns:
         return
     sequence = connection.scalar(select(func.pg_get_serial_sequence(table.name, "id")))

@@ -1,5 +1,3 @@
-"""Durations of judgements, estimated from recent ones."""
-
 from __future__ import annotations
 
 import statistics
@@ -19,20 +17,18 @@ from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason, State
 
 SAMPLE = 100
-# A judgement longer than this factor of the usual is an outlier, such as an endless loop, as long as at most a tenth of
-# the authors have any: it predicts its author's next one, and nobody else's.
+# A judgement longer than this factor of the usual is an outlier, such as an endless loop, if at most a tenth
+# of the authors have any. It predicts only its author's next one.
 OUTLIER = 3.0
 _OUTLIERS = 0.1
-# An outlier is expected again for this long, the time for which it puts its author back in the queue.
 _REMEMBERED = timedelta(hours=1)
-# Weight of the mean over all work, as a number of judgements of the same work.
+# Weight of the mean over all work, in judgements of the same work.
 _PRIOR = 2.0
 
 
 class Work(NamedTuple):
     challenge: str
     language: Language
-    # Only the public cases.
     run: bool = False
 
     @classmethod
@@ -42,7 +38,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """A judgement, from the claim that led to its verdict."""
+    """From the claim that led to its verdict."""
 
     user: int
     work: Work
@@ -52,34 +48,30 @@ class Judged:
 
     @property
     def seconds(self) -> float:
-        # Two clocks that disagree may report an end before the beginning.
+        # Clocks may disagree.
         return max(0.0, (self.finished - self.claimed).total_seconds())
 
 
 @dataclass(frozen=True)
 class Durations:
-    """How long judgements keep a worker of a device busy, in seconds."""
-
-    # Mean of recent ones without outliers, each author counted once.
+    # Mean without outliers, each author counted once.
     usual: float
-    # The same per work, drawn towards ``usual`` if few are known.
+    # Drawn towards ``usual`` if few are known.
     works: Mapping[Work, float] = field(default_factory=dict)
-    # The last duration per author and challenge, if it was an outlier.
     outliers: Mapping[tuple[int, str], float] = field(default_factory=dict)
-    # All recent durations per work.
     spans: Mapping[Work, Sequence[float]] = field(default_factory=dict)
-    # Mean time between two judgements of a worker while the second one waited.
+    # Between two judgements of a worker if the second one waited.
     pause: float = 0.0
 
     def of(self, work: Work, user: int | None = None) -> float:
-        """Expected duration of the user's next one; without ``user``, of anybody's."""
+        """Expected duration of the user's next one, or of anybody's."""
         usual = self.works.get(work, self.usual)
         return usual if user is None else self.outliers.get((user, work.challenge), usual)
 
     def left(self, elapsed: float, work: Work, user: int, endless: float, limit: float) -> float:
-        """Expected seconds until a judgement that has run for ``elapsed`` ends: the mean of those of its work that ran
-        longer. Without any, as long again, which grows while people wait; beyond ``OUTLIER`` times the usual it counts
-        as an endless loop, which ends after about ``endless`` seconds. ``limit`` ends it in any case.
+        """Expected seconds until a judgement that has run for ``elapsed`` ends: the mean of those of its work
+        that ran longer. Without any, twice ``elapsed``; beyond ``OUTLIER`` times the usual it counts as an
+        endless loop, which takes about ``endless`` seconds. ``limit`` ends it in any case.
         """
         expected = self.of(work, user)
         if elapsed < expected:
@@ -92,12 +84,11 @@ class Durations:
 
 
 def durations(session: Session, device: str, now: datetime) -> Durations | None:
-    """None without a history. Counts from the last claim: a submission compiled ahead holds up nobody while it
-    waits."""
+    """None without a history. Counts from the last claim."""
     found = _recent(session, device)
     if found is None:
         return None
-    # From the last hour, not the sample: an endless loop may be sent again after a hundred other submissions.
+    # Not from the sample: an author may send a loop again after a hundred other submissions.
     table, later = SubmissionRow, aliased(SubmissionRow)
     superseded = exists().where(
         later.user_id == table.user_id,
@@ -119,7 +110,6 @@ def with_outliers(found: Durations, last: Iterable[Judged]) -> Durations:
 
 
 def mean_seconds(session: Session, device: str) -> float | None:
-    """How long a submission usually keeps a worker of ``device`` busy; None without a history."""
     found = _recent(session, device)
     return found.usual if found is not None else None
 
@@ -154,7 +144,7 @@ def _read(session: Session, query: Executable) -> list[Judged]:
 
 
 def durations_of(judged: Sequence[Judged]) -> Durations | None:
-    """Estimates from these judgements, newest first, without outliers to come. None if there are none."""
+    """``judged`` is newest first. None without any."""
     spans: dict[Work, list[float]] = defaultdict(list)
     authors: dict[Work, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for judgement in judged:
@@ -180,10 +170,9 @@ def _without_outliers(seconds: list[float]) -> list[float]:
 
 
 def _pause(judged: Sequence[Judged]) -> float:
-    """Mean seconds from the end of a judgement until its worker takes the next, if that waited already.
+    """Mean seconds from the end of a judgement until its worker takes a waiting one.
 
-    A row forgets its worker when it ends, but some free worker takes the next, and for the mean it does not matter
-    which. A worker that was free for longer than a lease was away.
+    A row forgets its worker, so any free worker takes the next: the mean is the same.
     """
     ends = deque(sorted(judgement.finished for judgement in judged))
     free: list[datetime] = []

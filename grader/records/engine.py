@@ -1,4 +1,4 @@
-"""Engines and sessions: SQLite in WAL mode by default, or PostgreSQL with the same code."""
+"""SQLite in WAL mode by default, or PostgreSQL with the same code."""
 
 from __future__ import annotations
 
@@ -32,24 +32,21 @@ from grader import data_folder
 from grader.records.integrity import check_log, sqlite_file
 from grader.records.postgres import postgres_engine
 
-# A writer holds SQLite's lock for milliseconds; a longer wait means that the machine is in trouble, not busy.
+# Writers hold SQLite's lock for milliseconds.
 _BUSY_MS = 15_000
 _SWITCH_SECONDS = 0.005
 _WRITING = "grader_writing"
-# The web's threads per process: with fewer, connections would be opened, prepared and closed for each request.
+# The web's threads per process: with fewer, requests would open connections.
 _POOL_SIZE = 8
 
 Sessions = sessionmaker[Session]
 
-# The database is away, full, or locked for too long; the request itself is fine.
+# The request itself is fine.
 AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 
 def make_engine(url: str) -> Engine:
-    """An engine for ``url``. A missing SQLite file is made, accessible only to its owner.
-
-    Raises DatabaseDamaged if SQLite would drop committed data.
-    """
+    """Makes a missing SQLite file. Raises DatabaseDamaged if SQLite would drop committed data."""
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         return postgres_engine(parsed)
@@ -64,8 +61,7 @@ def make_engine(url: str) -> Engine:
 
 def _prepare_file(file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # SQLite itself would make a file that others can read, and its log and index get the file's mode. If it cannot be
-    # made, SQLite says why.
+    # SQLite would make a file that others can read, and its log and index get the file's mode.
     with suppress(OSError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     for kind in ("", "-wal", "-shm", "-journal"):
@@ -74,16 +70,16 @@ def _prepare_file(file: Path) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # the driver must not begin its own transactions: _begin_sqlite does
-    # FULL: acknowledged data is on the disk, even if the power fails a moment later.
+    connection.isolation_level = None  # _begin_sqlite begins transactions
+    # FULL: acknowledged data survives a power cut.
     for pragma in (f"busy_timeout = {_BUSY_MS}", "foreign_keys = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}")
     _switch_to_wal(connection)
 
 
 def _switch_to_wal(connection: Any) -> None:
-    # SQLite's busy timeout does not cover this switch: if several processes open a new file at once, one switches it,
-    # and the others immediately get "locked".
+    # SQLite's busy timeout does not cover this switch: of several processes that open a new file, all but one
+    # would get "locked" at once.
     deadline = time.monotonic() + _BUSY_MS / 1000
     while True:
         try:
@@ -96,7 +92,7 @@ def _switch_to_wal(connection: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that first reads and then writes cannot wait for the lock and would fail, so writers take it first.
+    # A transaction that reads first would fail instead of waiting for the lock.
     writing = connection.get_execution_options().get(_WRITING, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
@@ -114,7 +110,7 @@ def writing(sessions: Sessions) -> Iterator[Session]:
 
 @contextmanager
 def reading_on(sessions: Sessions) -> Iterator[Session]:
-    """A consistent view for reading in pieces or from several tables; ``sessions()`` is for all other reads."""
+    """A consistent view for several reads."""
     with sessions() as session, session.begin():
         if session.get_bind().dialect.name == "postgresql":
             session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -123,7 +119,7 @@ def reading_on(sessions: Sessions) -> Iterator[Session]:
 
 @contextmanager
 def writing_connection(engine: Engine) -> Iterator[Connection]:
-    """Like ``writing``, without a session: for migrations."""
+    """For migrations."""
     options = _to_write(engine.dialect.name)
     with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
@@ -131,7 +127,7 @@ def writing_connection(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def hurried_connection(engine: Engine, wait_ms: int) -> Iterator[Connection]:
-    """Like ``writing_connection``, but fails rather than wait longer than this for a lock."""
+    """Waits at most ``wait_ms`` for a lock."""
     sqlite = engine.dialect.name == "sqlite"
     with engine.connect().execution_options(**_to_write(engine.dialect.name)) as connection:
         driver: Any = connection.connection.driver_connection
@@ -149,7 +145,7 @@ def hurried_connection(engine: Engine, wait_ms: int) -> Iterator[Connection]:
 
 
 def _to_write(database: str) -> dict[str, Any]:
-    # Otherwise connections to PostgreSQL autocommit: see postgres_engine.
+    # Otherwise connections to PostgreSQL autocommit.
     return {_WRITING: True, **({"isolation_level": "READ COMMITTED"} if database == "postgresql" else {})}
 
 
@@ -160,16 +156,13 @@ def changed(session: Session, statement: Executable) -> int:
 
 
 def moment(session: Session) -> datetime | ColumnElement[datetime]:
-    """The time of ``clock`` as an expression for queries."""
     return func.clock_timestamp() if session.get_bind().dialect.name == "postgresql" else datetime.now(UTC)
 
 
 def clock(session: Session) -> datetime:
-    """The time for leases and heartbeats, in UTC: the database server's, as hosts may differ by more than a lease. With
-    SQLite there is only one host.
-    """
+    """The database server's time in UTC: hosts may differ by more than a lease."""
     if session.get_bind().dialect.name == "postgresql":
-        # Not the transaction's begin: it may have waited for a lock.
+        # The transaction's begin may have waited for a lock.
         now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
         return now.astimezone(UTC)
     return datetime.now(UTC)

@@ -1,5 +1,3 @@
-"""Times as numbers in SQL."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -11,7 +9,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 
 class Seconds(FunctionElement[float]):
-    """A time as seconds since 1970."""
+    """Seconds since 1970."""
 
     type = Double()
     inherit_cache = True

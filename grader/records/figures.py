@@ -1,4 +1,4 @@
-"""Figures for operators over all records, each from a query that an index answers."""
+"""Figures for operators, from indices alone."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Number of submissions with a verdict."""
-
     challenge: str
     language: str
     device: str
@@ -37,7 +35,6 @@ class GpuFigures:
 
 
 def unfinished(session: Session) -> dict[tuple[str, str], int]:
-    """(device, state) -> number."""
     table = SubmissionRow
     counted = select(table.device, table.state, func.count()).where(table.state.in_(UNFINISHED))
     return {
@@ -55,9 +52,8 @@ def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
 
 
 def verdicts(session: Session) -> list[Verdicts]:
-    """Counts of all verdicts, runs separately."""
     table = SubmissionRow
-    # Grouped by the columns of one index, in its order; sums by kind are made here.
+    # The columns of one index, in its order.
     keys = (table.challenge, table.language, table.device, table.verdict, table.kind)
     counts: Counter[tuple[str, str, str, str, bool]] = Counter()
     for challenge, language, device, verdict, kind, count in session.execute(
@@ -69,7 +65,7 @@ def verdicts(session: Session) -> list[Verdicts]:
 
 
 def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
-    """Device -> number of living workers; those that only compile are under ``compile``."""
+    """Living workers; those that only compile are under ``compile``."""
     alive = {row.name: row for row in workers.alive(session, now, silent_s)}
     alive |= {row.name: row for row in workers.compiling(session, now, silent_s)}
     found: dict[str, int] = {}

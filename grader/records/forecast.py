@@ -1,5 +1,3 @@
-"""Facts that forecasts of a wait need: recent arrivals, what runs now, and deadlines."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,25 +13,22 @@ from grader.records.models import AssignmentPartRow, AssignmentRow, CompetitionR
 from grader.records.states import ACTIVE
 from grader.schemas.submission import JudgingReason
 
-# Arrivals within this time tell how many more will come.
 ARRIVALS = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A recent submission. An author's first one predicts that more people come; a later one, that the author sends
-    another, behind all of the author's submissions until now."""
+    """A first submission predicts that more people come; a later one, that its author sends another."""
 
     at: datetime
     priority: int
-    # Seconds by which another one like it would be put back.
+    # Seconds by which another one like it is put back.
     back: float
     work: Work
     competition: int | None
 
 
 def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
-    """Students' submissions for ``device`` within ``ARRIVALS``."""
     table = SubmissionRow
     wanted = (
         table.id,
@@ -58,7 +53,7 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
     ahead = case((known.c.kind == JudgingReason.RUN, order.RUN_AHEAD), else_=0)
     sent = func.sum(turns).over(partition_by=known.c.user_id)
     place = func.row_number().over(partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id))
-    # WHERE cannot use a window function, so this is another table.
+    # WHERE cannot use a window function.
     counted = select(known, sent.label("sent"), place.label("number"), ahead.label("ahead")).cte("counted")
     had = case((counted.c.number == 1, 0), else_=counted.c.sent)
     back = (had - counted.c.ahead) * literal(order.TURN_BACK_S / order.TURN) + order.far_back(had)
@@ -88,7 +83,6 @@ class Running:
 
 
 def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
-    """By the worker's name, for workers that judge on ``device``."""
     table = SubmissionRow
     columns = (
         table.worker,
@@ -118,11 +112,7 @@ def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
 
 @dataclass(frozen=True)
 class Closing:
-    """Deadlines that are ahead or have just passed."""
-
-    # Challenge -> end of its last assignment.
     challenges: Mapping[str, datetime]
-    # Competition (id) -> its end.
     competitions: Mapping[int, datetime]
 
     def of(self, challenge: str, competition: int | None) -> datetime | None:
@@ -133,7 +123,7 @@ class Closing:
 
 
 def closing(session: Session, now: datetime, lately: timedelta = timedelta()) -> Closing:
-    """Deadlines of everything that is open ``now``, or was within ``lately``."""
+    """Of everything that is open, or was within ``lately``."""
     table, part, contest = AssignmentRow, AssignmentPartRow, CompetitionRow
     assigned = session.execute(
         select(part.challenge, func.max(table.due_at).label("closes"))

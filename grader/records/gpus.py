@@ -1,4 +1,4 @@
-"""GPUs that the platform has had, so sources can be compiled for them on other hosts."""
+"""Every GPU seen, so other hosts can compile for it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,13 @@ from grader.records.models import GpuRow
 @dataclass(frozen=True)
 class GpuRecord:
     uuid: str
-    # Its board.
     device: str
-    # The hardware's own name.
     model: str
     # For nvcc, such as sm_90a.
     architecture: str
 
 
 def register(session: Session, gpu: GpuRecord, now: datetime) -> None:
-    """Store a GPU that a worker or a calibration found; a known one is replaced."""
     row = session.get(GpuRow, gpu.uuid) or GpuRow(uuid=gpu.uuid)
     row.device, row.model, row.architecture = gpu.device, gpu.model, gpu.architecture
     row.seen_at = now
@@ -31,6 +28,6 @@ def register(session: Session, gpu: GpuRecord, now: datetime) -> None:
 
 
 def architectures(session: Session) -> dict[str, str]:
-    """Board -> nvcc's architecture, for every board that ever had a GPU; the GPU seen last decides."""
+    """By board; the GPU seen last decides."""
     rows = session.execute(select(GpuRow.device, GpuRow.architecture).order_by(GpuRow.seen_at))
     return {row.device: row.architecture for row in rows}

@@ -1,7 +1,6 @@
-"""The input of points: every judgement of a challenge, by student and time.
+"""Every judgement of a challenge, by student and time, for points.
 
-A course has tens of thousands, so they are read from one index alone and in the database's form: times are compared as
-it stores them (``stored``), and only those that are shown are converted.
+A course has tens of thousands, so they are read from one index and stay in the database's form.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from grader.records.models.indexes import JUDGED
 from grader.schemas.report import Verdict
 
 _SQLITE_TIME = "%Y-%m-%d %H:%M:%S.%f"
-# For more ids than this, reading everything is faster than naming them.
+# With more ids, reading everything is faster.
 _NAMED = 50
 
 
 class Judgement(NamedTuple):
     challenge: str
     user: int
-    # When it was received, as the database stores it.
+    # Received, in the database's form.
     at: Any
     id: int
     public_id: str
@@ -33,20 +32,18 @@ class Judgement(NamedTuple):
     speedup: float | None
     device: str
     version: int
-    # The id of the first judgement, if this is a later one.
     rejudge_of: int | None
-    # A word of ``SetAside``.
     set_aside: str | None
     language: str
-    # The share of the correctness points that groups of cases earned.
+    # Of the correctness points, earned by groups of cases.
     credit: float | None
 
 
 def judgements(
     session: Session, challenges: Collection[str], users: Collection[int] | None = None
 ) -> Sequence[Sequence[Any]]:
-    """Rows with the fields of Judgement, by challenge and student, oldest first."""
-    # The table, not its class: making objects takes as long as reading.
+    """With the fields of Judgement, by challenge and student, oldest first."""
+    # Making objects takes as long as reading.
     table = SubmissionRow.__table__.c
     at = type_coerce(table.created_at, String) if _sqlite(session) else table.created_at
     query = (
@@ -68,17 +65,17 @@ def judgements(
     if users is not None and len(users) <= _NAMED:
         query = query.where(table.user_id.in_(users))
     found = session.connection().execute(query)
-    # Nothing needs conversion, so the driver's own tuples do.
+    # Nothing needs conversion.
     rows: Sequence[Sequence[Any]] = found.cursor.fetchall()
     found.close()
     return rows
 
 
 def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any, ...]]:
-    """User -> a value that changes whenever one of their judgements of these challenges changes or is added."""
+    """Per user; changes with their judgements of these challenges."""
     table = SubmissionRow.__table__.c
     ours = type_coerce(table.verdict, String) == Verdict.INTERNAL_ERROR.value
-    # Grouped by user alone: by challenge, too, PostgreSQL takes twice as long and sends twelve times as many rows.
+    # By challenge, too, PostgreSQL would take twice as long.
     query = (
         select(
             *(table.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(table.id)),
@@ -91,12 +88,11 @@ def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any
 
 
 def stored(session: Session, at: datetime) -> Any:
-    """A moment in the form of ``Judgement.at``, for comparison."""
     return at.astimezone(UTC).strftime(_SQLITE_TIME) if _sqlite(session) else at
 
 
 def moment(at: Any) -> datetime:
-    """``Judgement.at`` as a time in UTC."""
+    """``Judgement.at`` in UTC."""
     if isinstance(at, datetime):
         return at.astimezone(UTC)
     return datetime.fromisoformat(at).replace(tzinfo=UTC)

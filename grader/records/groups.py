@@ -1,7 +1,5 @@
-"""Groups of courses, and partners: the other members of a group when one of them handed in.
-
-For an assignment with groups, a submission counts for its author and for its partners, who are noted when it is
-received. Later changes of the group change neither what counts for whom nor who may read it.
+"""Groups of courses. For an assignment with groups a submission counts for its author and partners, noted
+when it is received: later changes of the group change neither points nor access.
 """
 
 from __future__ import annotations
@@ -18,13 +16,13 @@ from grader.schemas.course import CourseRole
 
 
 def name_of(session: Session, course: int, user: int) -> str:
-    """The name of a student's group; empty without one."""
+    """Empty without a group."""
     query = select(MemberRow.group_name).where(*_students(course), MemberRow.user_id == user)
     return session.scalar(query) or ""
 
 
 def members(session: Session, course: int, name: str, accepted: bool = False) -> list[int]:
-    """Students (ids) of a group; ``accepted``: those who take part in the course."""
+    """``accepted``: only those who take part in the course."""
     query = select(MemberRow.user_id).where(*_students(course), MemberRow.group_name == name)
     if accepted:
         query = query.where(taught.accepted())
@@ -32,7 +30,7 @@ def members(session: Session, course: int, name: str, accepted: bool = False) ->
 
 
 def members_with(session: Session, course: int, user: int) -> list[int]:
-    """Everyone (ids) who hands in together with a student now, the student included."""
+    """Includes ``user``."""
     name = name_of(session, course, user)
     found = members(session, course, name, accepted=True) if name else []
     return found if user in found else [user]
@@ -44,7 +42,7 @@ def _students(course: int) -> tuple[ColumnElement[bool], ...]:
 
 
 def make_rows(session: Session, course: int, new_code: Callable[[], str]) -> None:
-    """Rows for the groups that a roster names. Call it with the course locked."""
+    """For the groups that a roster names. Lock the course first."""
     named = set[str]()
     for row in (MemberRow, CourseInvitationRow):
         query = select(row.group_name).where(row.course_id == course, row.group_name != "")
@@ -58,7 +56,7 @@ def make_rows(session: Session, course: int, new_code: Callable[[], str]) -> Non
 
 
 def lock(session: Session, course: int, user: int) -> str:
-    """The name of a student's group. From here on the submissions of one group take turns."""
+    """Locked, so its submissions take turns."""
     name = name_of(session, course, user)
     if name:
         row = CourseGroupRow
@@ -75,7 +73,7 @@ def hand_in(session: Session, submission: int, assignment: int, partners: Collec
 
 
 def made_by(assignment: int, users: Collection[int]) -> ColumnElement[bool]:
-    """A condition on submissions: one of these users is the author, or a partner for that assignment."""
+    """One of these users is the author, or a partner for that assignment."""
     partner = PartnerRow
     with_them = select(partner.submission_id).where(
         partner.assignment_id == assignment, partner.user_id.in_(users)
@@ -84,7 +82,7 @@ def made_by(assignment: int, users: Collection[int]) -> ColumnElement[bool]:
 
 
 def handed_in_together(session: Session, assignment: int, user: int) -> bool:
-    """True if a submission counts for the user and for a partner of theirs."""
+    """A submission counts for the user and a partner."""
     partner = PartnerRow
     query = (
         select(partner.submission_id)
@@ -96,8 +94,6 @@ def handed_in_together(session: Session, assignment: int, user: int) -> bool:
 
 
 class Shared(NamedTuple):
-    """A submission that counts for somebody else than its author, too."""
-
     submission: int
     author: int
 
@@ -105,7 +101,7 @@ class Shared(NamedTuple):
 def shared(
     session: Session, assignments: Collection[int], users: Collection[int] | None = None
 ) -> Mapping[tuple[int, int], list[Shared]]:
-    """Assignment and partner (ids) -> what others handed in with them; with ``users``, of these partners alone."""
+    """(Assignment, partner) -> what others handed in with them."""
     partner, found = PartnerRow, dict[tuple[int, int], list[Shared]]()
     query = (
         select(partner.assignment_id, partner.user_id, partner.submission_id, SubmissionRow.user_id)
@@ -121,7 +117,7 @@ def shared(
 
 
 def partners_of(session: Session, submission: int) -> set[int]:
-    """Ids of the partners of a submission (an id), or of the one that it judges again."""
+    """Of a submission (an id), or of the one that it judges again."""
     again = select(SubmissionRow.rejudge_of).where(SubmissionRow.id == submission)
     query = select(PartnerRow.user_id).where(
         or_(PartnerRow.submission_id == submission, PartnerRow.submission_id.in_(again))
@@ -130,25 +126,24 @@ def partners_of(session: Session, submission: int) -> set[int]:
 
 
 def partners_of_judgements(session: Session, judgements: Collection[int]) -> set[int]:
-    """Ids of the partners of the submissions that these rows judge again."""
+    """Of the submissions that these rows judge again."""
     again = select(SubmissionRow.rejudge_of).where(SubmissionRow.id.in_(judgements))
     return set(session.scalars(select(PartnerRow.user_id).where(PartnerRow.submission_id.in_(again))))
 
 
 def has_shared(session: Session, user: int) -> bool:
-    """True if somebody handed in with the user as their partner."""
     query = select(PartnerRow.submission_id).where(PartnerRow.user_id == user)
     return session.scalar(query.limit(1)) is not None
 
 
 def is_shared_with(user: int) -> ColumnElement[bool]:
-    """A condition on submissions: the user is a partner. Also of later judgements."""
+    """The user is a partner; also for later judgements."""
     mine = select(PartnerRow.submission_id).where(PartnerRow.user_id == user)
     return or_(SubmissionRow.id.in_(mine), SubmissionRow.rejudge_of.in_(mine))
 
 
 def are_partners(session: Session, assignment: int, one: int, other: int) -> bool:
-    """True if two users (ids) handed in together for an assignment, or are in one group of its course now."""
+    """They handed in together for an assignment, or are in one group of its course now."""
     mine, theirs = aliased(PartnerRow), aliased(PartnerRow)
     both = exists().where(mine.assignment_id == assignment, mine.user_id == one)
     both = both.where(mine.submission_id == theirs.submission_id, theirs.assignment_id == assignment)

@@ -28,33 +28,28 @@ from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.similarity import Decision
 
-# If nobody uses torch, the search stops after this many reports.
+# Reports searched for one with torch.
 _SEARCHED = 64
 
 
 @dataclass(frozen=True)
 class Taught:
-    # The row's id.
     course: int
-    # Challenges of the assignment or course.
     challenges: Sequence[str]
-    # The row's id.
     assignment: int | None = None
 
 
 @dataclass(frozen=True)
 class History:
-    # The row's id; None: everyone.
     user: int | None = None
     challenge: str | None = None
     runs: bool = False
     verdict: Verdict | None = None
     flag: Flag | None = None
-    # When it was received, both ends included.
+    # Received, both ends included.
     since: datetime | None = None
     until: datetime | None = None
     taught: Taught | None = None
-    # With what others of the user's groups handed in.
     shared: bool = False
 
     def conditions(self) -> list[ColumnElement[bool] | TextClause]:
@@ -82,11 +77,10 @@ class History:
 
     @property
     def by_flag(self) -> bool:
-        """True if the table of flags is read. The flag for similar submissions has its own table."""
+        """The flag for similar submissions has a separate table."""
         return self.flag is not None and self.flag is not Flag.SIMILAR
 
     def narrow(self, query: Select[Any]) -> Select[Any]:
-        """A query of submissions, narrowed to these."""
         if self.by_flag:
             query = query.join(FlagRow, FlagRow.submission_id == SubmissionRow.id).where(
                 FlagRow.flag == self.flag
@@ -96,7 +90,7 @@ class History:
 
 def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     table, member = SubmissionRow, MemberRow
-    # Implied by the rule, but these conditions narrow its search.
+    # Narrows the search.
     students = select(member.user_id).where(
         member.course_id == taught.course, member.role == CourseRole.STUDENT.value
     )
@@ -105,9 +99,8 @@ def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     if len(taught.challenges) == 1:
         of_challenges = table.challenge == taught.challenges[0]
     else:
-        # An expression, so no index is used: each challenge's would have to be sorted, but the one of all is in order.
+        # An expression: each challenge's index would need a sort, the one of all is in order.
         of_challenges = table.challenge.concat("").in_(taught.challenges)
-    # The same for students: hundreds of lists would have to be read completely and sorted.
     return [of_challenges, (table.user_id + 0).in_(students), rule]
 
 
@@ -123,7 +116,7 @@ def _similar() -> Select[str]:
 
 
 def count(session: Session, history: History) -> int:
-    """Their number, at most ``limits.LISTED_MOST``."""
+    """At most ``limits.LISTED_MOST``."""
     found = history.narrow(select(SubmissionRow.id)).limit(limits.LISTED_MOST).subquery()
     return session.scalar(select(func.count()).select_from(found)) or 0
 
@@ -131,9 +124,7 @@ def count(session: Session, history: History) -> int:
 def page(
     session: Session, history: History, limit: int, offset: int = 0, older_than: SubmissionRow | None = None
 ) -> Sequence[SubmissionRow]:
-    """``limit`` rows without sources, with users. ``older_than`` starts after that row at the same cost at any depth;
-    ``offset`` makes the database count.
-    """
+    """``older_than`` costs the same at any depth; ``offset`` makes the database count. Without sources."""
     table = SubmissionRow
     received, number = (
         (FlagRow.received_at, FlagRow.submission_id) if history.by_flag else (table.created_at, table.id)
@@ -141,7 +132,7 @@ def page(
     behind: list[ColumnElement[bool]] = []
     if older_than is not None:
         at = older_than.created_at
-        # An index can start at the first of the two conditions.
+        # An index can start at the first condition.
         behind = [received <= at, or_(received < at, number < older_than.id)]
     return session.scalars(
         history.narrow(select(table))
@@ -154,8 +145,7 @@ def page(
 
 
 def last_versions(session: Session) -> dict[str, str]:
-    """Versions of python, torch and triton from the newest report on a submission with torch. Empty if there is none
-    among the newest ``_SEARCHED`` reports."""
+    """Of python, torch and triton, from the newest report with torch; may be empty."""
     newest = (
         select(ReportRow.submission_id, ReportRow.attempt)
         .order_by(ReportRow.submission_id.desc())

@@ -1,4 +1,4 @@
-"""The inbox of staff: flags of reports and similar pairs, from the courses that somebody teaches."""
+"""The inbox of staff: flags of reports and similar pairs."""
 
 from __future__ import annotations
 
@@ -31,17 +31,14 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Wanted:
-    """Filters; None means any."""
+    """None means any."""
 
     # Ids; None: all courses.
     courses: Collection[int] | None
-    # Include submissions outside of courses.
     elsewhere: bool
     course: int | None = None
     assignment: int | None = None
-    # Of an assignment.
     challenges: Collection[str] | None = None
-    # Id.
     user: int | None = None
     mark: str | None = None
     outcome: Outcome | None = None
@@ -136,7 +133,7 @@ def _pairs(query: Any, wanted: Wanted) -> Any:
         own = select(SubmissionRow.public_id).where(SubmissionRow.user_id == wanted.user)
         known = own
         if wanted.courses is not None and not wanted.elsewhere:
-            # Otherwise the filter would reveal the author of a submission from elsewhere.
+            # The filter must not reveal the author of a submission from elsewhere.
             known = own.where(taught.belongs(MemberRow.course_id.in_(wanted.courses)))
         query = query.where(or_(pair.submission.in_(own), pair.other.in_(known)))
     if wanted.outcome is Outcome.OPEN:
@@ -160,7 +157,7 @@ def _of_courses(column: Any, wanted: Wanted) -> list[ColumnElement[bool]]:
 def requests(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[RegradeRequestRow, CourseRow, AssignmentRow, UserRow]]:
-    """Unanswered requests. They are answered on their own page and have no reviewers."""
+    """Unanswered requests, which have no reviewers."""
     if wanted.outcome not in (None, Outcome.OPEN) or wanted.reviewer not in (None, 0):
         return []
     found = session.execute(
@@ -188,7 +185,7 @@ def _requests(query: Any, wanted: Wanted) -> Any:
 
 
 def count_open(session: Session, wanted: Wanted, most: int) -> int:
-    """The number of open items, at most ``most`` of each kind."""
+    """At most ``most`` of each kind."""
     total = 0
     queries = (
         _flags(select(FlagRow.submission_id.label("one")), wanted),
@@ -201,7 +198,7 @@ def count_open(session: Session, wanted: Wanted, most: int) -> int:
 
 
 def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[int, str]:
-    """Submission (id) -> slug of a course that it belongs to, among the wanted ones."""
+    """Submission (id) -> slug of a wanted course."""
     if not rows:
         return {}
     query = (

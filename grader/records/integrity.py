@@ -1,4 +1,4 @@
-"""Checks a SQLite database: its write-ahead log before it is opened, its pages when a platform starts."""
+"""Checks a SQLite database: its log before it is opened, its pages when a platform starts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-# SQLite also reports these for an intact file: rows changed by hand. Nothing is lost, so a start must not fail for
-# them.
+# SQLite also reports these for rows changed by hand.
 _ODD_ROWS = ("NULL value in ", "CHECK constraint failed in ")
-# Steps between two readings of the clock; a page takes about a thousand.
+# Between two readings of the clock.
 _STEPS = 100_000
 _LOG_SECONDS = 60.0
 
@@ -42,7 +41,7 @@ class DatabaseDamaged(GraderError):
 
 
 def sqlite_file(engine: Engine) -> Path | None:
-    """The database's file; None if it is not SQLite."""
+    """None if it is not SQLite."""
     name = engine.url.database
     if engine.dialect.name != "sqlite" or not name or name == ":memory:" or name.startswith("file:"):
         return None
@@ -50,7 +49,7 @@ def sqlite_file(engine: Engine) -> Path | None:
 
 
 def check_log(file: Path) -> None:
-    """Must run before the first process opens the file, as SQLite drops what it cannot read. Raises DatabaseDamaged."""
+    """Run before the first process opens the file: SQLite drops what it cannot read. Raises DatabaseDamaged."""
     if not any(file.with_name(f"{file.name}-{kind}").exists() for kind in ("wal", "shm")):
         return
     program = [sys.executable, "-I", str(Path(__file__).with_name("wal.py")), str(file.absolute())]
@@ -64,10 +63,7 @@ def check_log(file: Path) -> None:
 
 
 def check_pages(engine: Engine) -> str:
-    """Check for damaged pages and indices for at most ``limits.INTEGRITY_SECONDS``; returns what was done.
-
-    Raises DatabaseDamaged.
-    """
+    """For at most ``limits.INTEGRITY_SECONDS``; returns a description. Raises DatabaseDamaged."""
     file = sqlite_file(engine)
     if file is None:
         return "checked by its server"
@@ -98,7 +94,6 @@ def check_pages(engine: Engine) -> str:
 
 
 def refuse_damaged(engine: Engine, error: BaseException) -> None:
-    """Raises DatabaseDamaged if that is the cause of ``error``."""
     file = sqlite_file(engine)
     if file is not None and _code(error) in _CORRUPT:
         raise DatabaseDamaged(file, str(getattr(error, "orig", None) or error)) from error

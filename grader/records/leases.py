@@ -1,5 +1,3 @@
-"""Keeping a claimed submission, and all ways to let go of it: finish, hand on, give back, cancel."""
-
 from __future__ import annotations
 
 from collections.abc import Collection
@@ -22,9 +20,7 @@ _FREE: dict[str, Any] = {"worker": None, "lease_until": None}
 
 
 def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool:
-    """Release a compiled submission to the workers that run it, waiting from ``now`` on. False if the lease was lost or
-    it should be cancelled.
-    """
+    """Release to the workers that run it. False if the lease was lost or it should be cancelled."""
     return move(
         session,
         held.id,
@@ -50,9 +46,7 @@ def renew(session: Session, held: Claim, until: datetime) -> bool:
 
 
 def shorten(session: Session, longest: datetime) -> int:
-    """Shorten leases that end after ``longest``: one from before the clock was set back would last longer by as much.
-    Returns their number.
-    """
+    """One from before the clock was set back would last too long."""
     table = SubmissionRow
     statement = (
         update(table)
@@ -80,23 +74,23 @@ def lease_state(session: Session, held: Claim) -> LeaseState:
 
 
 def progress(session: Session, held: Claim, state: State, view: ProgressView) -> bool:
-    """Record progress; False if the lease was lost or the state must not follow."""
-    # A submission that was given back keeps its attempt until the next claim. Without this condition, a worker that was
-    # presumed dead could move it into a state that nobody holds and that no lease ends.
+    """False if the lease was lost or the state must not follow."""
+    # A submission that was given back keeps its attempt until the next claim: a worker presumed dead could
+    # move it into a state that no lease ends.
     still = SubmissionRow.state.in_(ACTIVE)
     stored = view.model_dump(mode="json")
     return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=stored)
 
 
 def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:
-    """Store the verdict and its report; False (and nothing stored) if the lease was lost or it has already ended."""
+    """False (and nothing stored) if the lease was lost."""
     done = move(
         session,
         held.id,
         held.attempt,
         State.DONE,
         verdict=report.verdict,
-        # The challenge may have a new version by now: the result belongs to the board of the judged one.
+        # The judged version, perhaps no longer the newest.
         version=report.version,
         finished_at=now,
         error="",
@@ -110,7 +104,6 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
 
 
 def put_flags(session: Session, submission: int, flags: Collection[Flag]) -> None:
-    """Store a new report's flags as rows, which lists for staff filter by."""
     if not flags:
         return
     received = session.scalars(select(SubmissionRow.created_at).where(SubmissionRow.id == submission)).one()
@@ -122,11 +115,11 @@ def put_flags(session: Session, submission: int, flags: Collection[Flag]) -> Non
 def _score(report: Report, run: bool) -> dict[str, Any]:
     score = report.score
     if run:
-        # Runs get no time on any device, so they are on no board.
+        # Runs are on no board.
         return {"passed": score.passed, "total": score.total}
     low, high = score.ci or (None, None)
     if score.time_us is not None and low is not None and high is not None:
-        # Both come out of logarithms: rounding must not put a time outside its interval and so lose a verdict.
+        # Rounding must not put a time outside its interval.
         low, high = min(low, score.time_us), max(high, score.time_us)
     return {
         "time_us": score.time_us,
@@ -153,15 +146,15 @@ def give_back(
     cap: int | None = None,
     report: Report | None = None,
 ) -> State | None:
-    """Let go of a submission without a verdict; returns its new state, or None if it was not held.
+    """Returns its new state, or None if it was not held.
 
-    With ``cap`` this is a failure of ours, which is counted, and the cap-th one ends the submission. Otherwise it waits
-    again, as when a worker stops. A cancellation requested meanwhile comes first.
+    With ``cap`` this is a failure of ours, and the cap-th one ends the submission. A requested cancellation
+    comes first.
     """
     row = session.execute(
         select(SubmissionRow)
         .where(SubmissionRow.id == submission, SubmissionRow.attempt == attempt)
-        # After hand_on nobody holds it, though its attempt stays the same until the next claim.
+        # After hand_on nobody holds it, but its attempt stays.
         .where(SubmissionRow.state.in_(ACTIVE))
         .with_for_update()
         .execution_options(populate_existing=True)
@@ -216,7 +209,7 @@ def expired(session: Session, now: datetime) -> list[tuple[int, int]]:
 
 
 def reclaim(session: Session, submission: int, attempt: int, now: datetime, cap: int) -> State | None:
-    """Give back a submission whose lease has run out; None if its worker came back in time."""
+    """None if its worker came back in time."""
     return give_back(
         session,
         submission,

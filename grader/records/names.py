@@ -1,5 +1,3 @@
-"""People on boards: their names, whether they are anonymous, and who is staff."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -10,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import UserRow
 
-# Ids per statement: both databases limit parameters, SQLite to 32,766.
+# SQLite limits parameters to 32,766.
 _IDS = 1_000
 
 
@@ -20,7 +18,6 @@ class Person(NamedTuple):
 
 
 def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
-    """By id."""
     table, found = UserRow, {}
     for start in range(0, len(users), _IDS):
         wanted = select(table.id, table.name, _anonymous()).where(table.id.in_(users[start : start + _IDS]))
@@ -29,11 +26,10 @@ def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
 
 
 def with_roles(session: Session, roles: Collection[str]) -> list[int]:
-    """Ids of people with one of ``roles``, ascending."""
     table = UserRow
     return list(session.scalars(select(table.id).where(table.role.in_(list(roles))).order_by(table.id)))
 
 
 def _anonymous() -> ColumnElement[bool]:
-    """Computed by the database: parsing the preferences of ten thousand people takes longer than reading them."""
+    """Computed by the database: parsing the preferences of ten thousand people takes long."""
     return func.coalesce(UserRow.preferences["anonymous"].as_boolean(), False)

@@ -1,4 +1,4 @@
-"""Authors' private notes on their submissions. Who may read one is the caller's to check: the author alone."""
+"""The caller checks that only the author reads a note."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from grader.records.models import NoteRow
 
 
 def of(session: Session, submissions: Collection[int]) -> dict[int, str]:
-    """Submission (row id) -> its note, for those that have one."""
     if not submissions:
         return {}
     table = NoteRow
@@ -21,7 +20,7 @@ def of(session: Session, submissions: Collection[int]) -> dict[int, str]:
 
 
 def keep(session: Session, submission: int, text: str) -> None:
-    """Replace the note; empty removes it. The caller holds the submission's row, so two calls cannot both insert."""
+    """Empty removes it. The caller locks the submission's row."""
     table = NoteRow
     if not text:
         session.execute(delete(table).where(table.submission_id == submission))

@@ -30,7 +30,7 @@ from grader.records.models.base import UtcDateTime
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import JudgingReason, State
 
-# Ten apart, the step of those who wait long. A run has the priority of its challenge's kind.
+# A run has the priority of its challenge's kind.
 PRIORITIES = {
     JudgingReason.FINAL: 20,
     JudgingReason.COMPETITION: 10,
@@ -39,25 +39,22 @@ PRIORITIES = {
     JudgingReason.REJUDGE: -20,
 }
 _STEP = 10
-# After waiting this long, a student's submission goes up by one kind, and again after as long: however busy the higher
-# kinds are, after two hours it takes turns with them. Rejudges stay behind all students' submissions.
+# After each such wait, a student's submission goes up by one kind (10). Rejudges stay behind all students'
+# submissions.
 PATIENCE = timedelta(hours=1)
 
-# A run takes about a quarter of a submission's time, so it uses a quarter of a turn. Somebody watches it, so it starts
-# two turns ahead of graded work of the same priority. No more: whoever runs all day falls behind those who submit, and
+# A run takes about a quarter of a submission's time. Somebody watches it, so it starts two turns ahead;
 # graded work is ahead of all runs after an hour of patience.
 TURN, RUN_TURN = 4, 1
 RUN_AHEAD = 2 * TURN
-# Each turn of an author within the last hour puts a submission back by this many seconds, or by this factor of the time
-# taken if that is more: one endless loop costs as much as many kernels. Turns alone do not decide: everybody with fewer
-# turns would overtake for as long as such people arrive, and no wait could be predicted.
+# Each recent turn of an author puts a submission back by this many seconds, or by this factor of the time
+# taken if that is more. By turns alone, new people would always overtake, and nobody could predict a wait.
 TURN_BACK_S = 20.0
 TAKEN_BACK = 4.0
 # After this many turns all others go first: nobody's first submission waits behind somebody's fifth.
 _MANY = 4 * TURN
 MANY_BACK_S = 900.0
 
-# Turns count for this long: whoever worked hard in the morning is not last all day.
 LATELY = timedelta(hours=1)
 
 
@@ -66,19 +63,18 @@ def _compiled() -> ColumnElement[bool]:
 
 
 def compilable() -> ColumnElement[bool]:
-    """Submissions for the queue ``compile``."""
     return and_(SubmissionRow.state == State.QUEUED, _compiled())
 
 
 def runnable() -> ColumnElement[bool]:
-    """Submissions for a device's queue: compiled ones, and those that need no compiling."""
+    """Compiled ones, and those that need no compiling."""
     table = SubmissionRow
-    # All states in one condition, here and below: an index can search for that, but not for conditions within OR.
+    # All states in one condition, here and below: an index cannot search within OR.
     return and_(table.state.in_(FREE), or_(table.state == State.WAITING, not_(_compiled())))
 
 
 def pending() -> ColumnElement[bool]:
-    """Submissions that a device has yet to run. They keep their place while they are compiled."""
+    """Yet to run, including those being compiled."""
     table = SubmissionRow
     free = table.state != State.COMPILING
     return and_(table.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
@@ -104,8 +100,7 @@ class Moments:
 
     @classmethod
     def parameters(cls) -> Moments:
-        """For a statement that is built once and executed with ``values``: building it takes longer than most of a
-        claim, and claims hold SQLite's lock."""
+        """Built once: building takes long, and claims hold SQLite's lock."""
         return cls(*(bindparam(field.name, type_=UtcDateTime) for field in fields(cls)))
 
     @property
@@ -114,16 +109,15 @@ class Moments:
 
 
 def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
-    """Pending submissions of ``devices`` in one queue, with their ``place`` (1 = next) and ``busy`` (1 if the author
-    has another one being judged there, else 0).
+    """Pending submissions of ``devices`` in one queue, with ``place`` (1 = next) and ``busy`` (1 if a device
+    judges another one of the author, else 0).
 
-    Ordered by priority (raised by long waiting), then by ``due``: the time of submission (seconds since 1970), put back
-    by the author's recent turns and own submissions ahead of it. A user's runs go first, and a run is ahead by some
-    turns. A claim takes the first that it can serve, and at the same priority those not ``busy`` first: before a
-    judgement has taken long, only this prevents its author from holding a second worker that others wait for.
+    By priority, then by ``due``: the time of submission (seconds since 1970), put back by the author's recent
+    turns and own submissions ahead. A claim takes the first that it can serve, at the same priority those not
+    ``busy`` first: otherwise an author could quickly hold two workers.
     """
     table, on = SubmissionRow, list(devices)
-    # A sum, so no index by user is used: the one by time reads the last hour, the one by user would read everything.
+    # A sum, so the index by time is used.
     who = table.user_id + literal_column("0")
     lately = (
         select(
@@ -134,8 +128,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
                 case((and_(table.state.in_(ACTIVE), table.device.in_(on), of_author()), 1), else_=0)
             ).label("busy"),
         )
-        # Pending submissions count among the user's own ahead, so not here, too. Rejudges by staff are not charged to
-        # the author.
+        # Pending ones already count among the user's own ahead. Rejudges by staff are not charged.
         .where(table.claimed_at > at.lately, not_(pending()), func.coalesce(table.rejudge_of, 0) == 0)
         .group_by(who)
         .cte("lately")
@@ -157,7 +150,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
             table.user_id,
             priority.label("priority"),
             table.created_at,
-            # Finals have their own order, by the times given to their rows.
+            # Finals go by the times of their rows.
             (Seconds(table.created_at) + case((final, 0.0), else_=back)).label("due"),
             case((final, 0), else_=func.coalesce(lately.c.busy, 0)).label("busy"),
         )
@@ -173,7 +166,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
 
 
 def of_author() -> ColumnElement[bool]:
-    """True for judgements on behalf of the author: no rejudges by staff, no finals."""
+    """No rejudges by staff, no finals."""
     table = SubmissionRow
     return and_(func.coalesce(table.rejudge_of, 0) == 0, table.kind != JudgingReason.FINAL)
 
@@ -183,7 +176,7 @@ def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
 
 
 def _taken_back(now: Moment) -> ColumnElement[float]:
-    """Seconds by which a claimed submission puts back its author's next one."""
+    """Seconds by which a claimed submission puts its author's next one back."""
     table = SubmissionRow
     taken = Seconds(func.coalesce(table.finished_at, now)) - Seconds(table.claimed_at)
     turn = _turns() * literal(TURN_BACK_S / TURN)
@@ -191,12 +184,11 @@ def _taken_back(now: Moment) -> ColumnElement[float]:
 
 
 def _turns() -> ColumnElement[int]:
-    """Share of a turn that a row uses."""
     return case((SubmissionRow.kind == JudgingReason.RUN, RUN_TURN), else_=TURN)
 
 
 def _priority(at: Moments) -> ColumnElement[int]:
-    """The kind's priority, raised by long waiting, but never above the highest kind that people submit."""
+    """Waiting never raises it above the highest kind that people submit."""
     table, highest = SubmissionRow, PRIORITIES[JudgingReason.COMPETITION]
     student = table.priority > PRIORITIES[JudgingReason.REJUDGE]
     return case(
@@ -216,11 +208,7 @@ class Waiting:
 
 
 def waiting(session: Session, device: str, now: datetime, compiled: bool = True) -> list[Waiting]:
-    """Everything that waits for ``device``, next one first.
-
-    While the queue ``compile`` is paused or has no worker (``compiled`` false), uncompiled submissions come last, as
-    claims skip them.
-    """
+    """Next one first. ``compiled`` false: uncompiled submissions come last, as claims skip them."""
     order, table = waiting_order([device], Moments.of(now)), SubmissionRow
     columns = (
         order.c.id,

@@ -1,4 +1,4 @@
-"""Challenges that belong to a course. The others are the platform's."""
+"""Challenges without an owner are the platform's."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from grader.records.models import (
 
 
 def of(session: Session, challenge: str) -> int | None:
-    """The id of the course that owns the challenge."""
     row = session.get(ChallengeOwnerRow, challenge)
     return row.course_id if row is not None else None
 
 
 def everything(session: Session) -> dict[str, int]:
-    """The course's id by challenge."""
     table = ChallengeOwnerRow
     return {row.challenge: row.course_id for row in session.execute(select(table.challenge, table.course_id))}
 
@@ -38,7 +36,6 @@ def of_course(session: Session, course: int) -> list[str]:
 
 
 def course_names(session: Session, courses: Collection[int]) -> dict[int, str]:
-    """Slugs of courses by id."""
     found = session.execute(select(CourseRow.id, CourseRow.slug).where(CourseRow.id.in_(courses)))
     return {row.id: row.slug for row in found}
 
@@ -49,7 +46,7 @@ def take(session: Session, challenge: str, course: int) -> None:
 
 
 def is_free(session: Session, challenge: str) -> bool:
-    """True if nothing was ever stored under the name."""
+    """Nothing was ever stored under the name."""
     used = (
         select(SubmissionRow.id).where(SubmissionRow.challenge == challenge),
         select(VersionRow.id).where(VersionRow.challenge == challenge),
@@ -61,6 +58,6 @@ def is_free(session: Session, challenge: str) -> bool:
 
 
 def courses_of(session: Session, user: int) -> frozenset[int]:
-    """Courses (ids) in which the user takes part: as staff, or as a student who has accepted."""
+    """As staff, or as a student who has accepted."""
     mine = (MemberRow.user_id == user, MemberRow.left_at.is_(None), taught.accepted())
     return frozenset(session.scalars(select(MemberRow.course_id).where(*mine)))

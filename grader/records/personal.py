@@ -1,8 +1,7 @@
-"""Personal data in the tables: every column that refers to an account or a submission, with the exported part of its
-rows and their fate when the person is deleted.
+"""Every column that refers to an account or a submission, its part in the export, and its fate when the
+person is deleted.
 
-A new column of that kind needs a line in ``COLUMNS``: one test walks the schema and names missing columns. Another
-test fills each table and deletes the person: text that stays must be listed in ``words``.
+Tests find columns that ``COLUMNS`` lacks, and text that stays without being in ``words``.
 """
 
 from __future__ import annotations
@@ -26,27 +25,24 @@ class Fate(StrEnum):
     REMOVED = "removed"
     """The row goes."""
     BLANKED = "blanked"
-    """The row stays without the words, names and numbers in it."""
+    """The row stays without its words, names and numbers."""
     KEPT = "kept"
-    """The row stays as it is, and refers to an account without a name."""
+    """The row refers to an account without a name."""
 
 
-# In ``blank``: the time of the deletion, unless the column has a value.
+# The time of the deletion, unless the column has a value.
 NOW = object()
 
 
 @dataclass(frozen=True)
 class PersonalColumn:
-    """A column, and the fate of its rows."""
-
     column: str
     fate: Fate
-    # The rows are about the person, and in the export.
     exported: bool
     # New values of other columns of a row that stays.
     blank: Mapping[str, object] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
-    # The row and its text are removed together with the source (``grader.records.sources``).
+    # ``grader.records.sources`` removes the row with the source.
     with_source: bool = False
 
     @property
@@ -92,9 +88,9 @@ COLUMNS = (
         "tokens.user_id",
     ),
     PersonalColumn("reports.submission_id", Fate.REMOVED, exported=True, with_source=True),
-    # Compiled from their sources, which are exported.
+    # The export has their sources.
     PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
-    # The input of points, and the evidence that courses must be able to show.
+    # Evidence that courses must be able to show.
     _blanked("comments.author_id", text="", deleted_at=NOW),
     _blanked(
         "course_members.user_id",
@@ -109,7 +105,7 @@ COLUMNS = (
     _blanked("rubric_scores.user_id", reason=""),
     _blanked("voids.submission_id", reason=""),
     _blanked("course_voids.submission_id", reason=""),
-    # Shows that a learning platform has a grade, so a new account of the same person sends no zero over it.
+    # A new account of the same person must not send zero over the platform's grade.
     _blanked(
         "lti_scores.user_id",
         words="subject_sha256",
@@ -117,7 +113,7 @@ COLUMNS = (
         error="",
         held_until=None,
     ),
-    # The rest of it is removed with the source.
+    # The rest is removed with the source.
     _blanked(
         "submissions.user_id",
         words="public_id challenge language device worker machine request_id",
@@ -127,16 +123,16 @@ COLUMNS = (
         request_sha256=None,
         share_key=None,
     ),
-    # The answers must not leave the server: the export has the questions as their author reads them.
+    # Answers must not leave the server.
     _blanked("quiz_questions.submission_id", exported=False, body="", given=[]),
-    # Internal to staff: the author only sees the decision.
+    # The author only sees the decision.
     _blanked("reviews.submission_id", exported=False, reason=""),
     # Internal until staff publish it.
     _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
     _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
-    # Other people's boards, finals and certificates depend on these, and grades of those who handed in together.
+    # Other people's boards, finals, certificates and grades depend on these.
     *_kept("competition_registrations.user_id", "submission_partners.user_id", exported=True),
-    # Already in the submission's report, or only for staff.
+    # In the submission's report, or only for staff.
     *_kept(
         "competition_final_runs.submission_id",
         "regrade_items.after_id",
@@ -146,7 +142,7 @@ COLUMNS = (
         "submission_partners.submission_id",
         "submissions.rejudge_of",
     ),
-    # Actions as staff are about other people, too. Later, the log names nobody.
+    # Actions as staff concern other people, too.
     *_kept("audit_log.actor_id", exported=True),
     *_kept(
         "account_deletions.requested_by",
@@ -176,8 +172,7 @@ COLUMNS = (
         "voids.made_by",
     ),
 )
-# Never exported: credentials, hashes, and data exported as separate files. The rest of an audit entry is about other
-# people.
+# Credentials, hashes, data exported as separate files, and other people's data in the audit log.
 _LEFT_OUT = frozenset(
     {
         "password_hash",
@@ -195,7 +190,6 @@ _OF_TABLE = {"audit_log": ("id", "at", "action")}
 
 
 def referring() -> set[str]:
-    """Every column of the schema that refers to an account or a submission."""
     return {
         f"{table.name}.{column.name}"
         for table in _TABLES.values()
@@ -216,13 +210,13 @@ def rows(session: Session, entry: PersonalColumn, user: int) -> list[dict[str, A
         # Without unsent comments of staff.
         query = query.where(entry.table.c.draft.is_(False), entry.table.c.deleted_at.is_(None))
     if entry.column == "submissions.user_id":
-        # Without rejudges and finals: their author reads them where they are published.
+        # Without rejudges and finals.
         query = query.where(entry.table.c.rejudge_of.is_(None))
     return [dict(row._mapping) for row in session.execute(query)]
 
 
 def forget(session: Session, user: int, now: datetime) -> None:
-    """Apply every column's fate. The account's own row and sources are handled elsewhere."""
+    """Except the account's row and sources."""
     for entry in COLUMNS:
         if entry.with_source:
             continue

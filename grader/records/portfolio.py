@@ -1,5 +1,3 @@
-"""Accepted submissions of one person, for a portfolio."""
-
 from __future__ import annotations
 
 from collections.abc import Collection
@@ -18,7 +16,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class AcceptedKernel:
-    """A judgement that counts. ``first`` and ``public_id`` are the submission's own, ``id`` is the judgement's."""
+    """``id`` is the judgement's, the others are the submission's."""
 
     id: int
     first: int
@@ -38,8 +36,9 @@ class AcceptedKernel:
 
 
 def accepted(session: Session, user: int) -> list[AcceptedKernel]:
-    """Every judgement of the user's submissions that is accepted and counts, without those under unpublished versions
-    that staff ordered, and without finals, whose sizes are hidden."""
+    """Judgements that are accepted and count, without unpublished versions, and finals, whose sizes are
+    hidden.
+    """
     table, first = SubmissionRow, aliased(SubmissionRow)
     draft = (
         select(VersionRow.id)

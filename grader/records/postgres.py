@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: a server that is slow, locked or gone causes an error within seconds, never a hang."""
+"""A server that is slow, locked or gone causes an error within seconds, never a hang."""
 
 from __future__ import annotations
 
@@ -11,33 +11,28 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-# A server on the same continent answers within a fraction of a second. Per address of a host name.
+# Per address of a host name.
 _CONNECT_SECONDS = 3
-# Unacknowledged data for this many seconds means a cut cable. Shorter than a lease, so a worker notices while it still
-# holds its submission.
+# Unacknowledged data for this long means a cut cable. Shorter than a lease, so the worker still holds its
+# submission.
 _UNACKNOWLEDGED_MS = 5_000
-# A connection that waits for an answer over a cut cable sends nothing: the probes notice, after 4 + 3 * 2 s.
+# Finds a cut cable after 4 + 3 * 2 s of waiting.
 _KEEPALIVE = {
     "keepalives": 1,
     "keepalives_idle": 4,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-# The slowest query of a page takes a fraction of a second; after this long it is hopeless. Less than the 60 s after
-# which the web's watchdog would kill the process.
+# Less than the 60 s of the web's watchdog.
 _STATEMENT_MS = 30_000
-# As long as a writer waits for SQLite's lock.
 _LOCK_MS = 15_000
-# Our transactions end within milliseconds. One of a frozen or disconnected process must not keep its rows locked from
-# the worker that takes over.
+# The rows of a frozen process become free for the worker that takes over.
 _IDLE_MS = 15_000
-# Web: 8 threads per process, each with an open connection; a worker: judge, heartbeat, sweeper. More than 15 at once
-# mean trouble, and wait.
+# Web: 8 threads per process; more than 15 at once mean trouble.
 _POOL_SIZE, _POOL_OVERFLOW, _POOL_SECONDS = 8, 7, 10.0
-# The key for a connection's last use, and for how long after that it is assumed to live.
+# A connection is assumed to live for this long.
 _USED, _FRESH_SECONDS = "used", 1.0
-# Replaces the timeouts above for one transaction: a migration may rewrite a table of a million rows, and other
-# processes that start meanwhile wait for it.
+# For one transaction: a migration may rewrite a million rows while other processes wait.
 PATIENT = (
     "SELECT set_config(name, '30min', true) FROM unnest(ARRAY['statement_timeout', 'lock_timeout', "
     "'idle_in_transaction_session_timeout']) AS name"
@@ -45,17 +40,15 @@ PATIENT = (
 
 
 def postgres_engine(url: URL) -> Engine:
-    """An engine with the timeouts above. Parameters in the query of ``url`` (``connect_timeout``, ``sslmode``,
-    ``options``, ...) take precedence.
+    """Parameters in the query of ``url`` (``connect_timeout``, ``sslmode``, ...) take precedence.
 
-    A connection that died in the pool is replaced before its next use, unless it was idle for less than a second.
+    A connection that died in the pool is replaced, unless it was idle for less than a second.
     """
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     engine = create_engine(
         url,
-        # Autocommit, except for writers (``engine.writing``). Read-only queries within READ COMMITTED would not see
-        # more consistent data, and BEGIN and ROLLBACK were more than half of all statements of pages.
+        # Autocommit, except for writers: BEGIN and ROLLBACK were more than half of all statements of pages.
         isolation_level="AUTOCOMMIT",
         connect_args={name: value for name, value in _defaults().items() if name not in url.query},
         hide_parameters=True,  # they may be sources and password hashes, and error texts are logged
@@ -68,9 +61,7 @@ def postgres_engine(url: URL) -> Engine:
 
 
 def _ping_idle(engine: Engine) -> None:
-    """Test a connection only after it was idle in the pool. SQLAlchemy's ``pool_pre_ping`` does so at each use, which
-    is a third of a busy web's statements.
-    """
+    """``pool_pre_ping`` tests at each use, which is a third of a busy web's statements."""
 
     @event.listens_for(engine, "checkin")
     def note_use(_connection: object, record: ConnectionPoolEntry) -> None:
@@ -83,7 +74,7 @@ def _ping_idle(engine: Engine) -> None:
         try:
             engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
-            raise InvalidatePoolError(str(error)) from error  # the pool opens another, and tries again
+            raise InvalidatePoolError(str(error)) from error
 
 
 def _defaults() -> dict[str, Any]:
@@ -91,7 +82,7 @@ def _defaults() -> dict[str, Any]:
         "statement_timeout": _STATEMENT_MS,
         "lock_timeout": _LOCK_MS,
         "idle_in_transaction_session_timeout": _IDLE_MS,
-        # The server's end of a cut cable: rows locked by a lost client are free again as soon.
+        # The server's end: a lost client's locks are released.
         "tcp_user_timeout": _UNACKNOWLEDGED_MS * 2,
         "tcp_keepalives_idle": _KEEPALIVE["keepalives_idle"],
         "tcp_keepalives_interval": _KEEPALIVE["keepalives_interval"],

@@ -1,5 +1,3 @@
-"""Publication states of challenges."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -13,13 +11,12 @@ from grader.records.engine import Sessions, writing
 from grader.records.models import ChallengeStateRow, ChoreRow, utcnow
 from grader.schemas.publication import PublicationState
 
-# Recorded once: from then on, new folders begin as drafts.
+# From then on, new folders begin as drafts.
 _FIRST_START = "publish_at_first_start"
 
 
 def publish_at_first_start(sessions: Sessions, slugs: Iterable[str]) -> None:
-    """Publish all challenges of the folder when a platform first starts with this table, whether it is new or upgraded
-    from a release that served every folder. Later starts change nothing."""
+    """Of the folder, when a platform first starts with this table."""
     with sessions() as session:
         if session.get(ChoreRow, _FIRST_START) is not None:
             return
@@ -33,16 +30,16 @@ def publish_at_first_start(sessions: Sessions, slugs: Iterable[str]) -> None:
                 ChallengeStateRow(challenge=slug, state=published) for slug in slugs if slug not in known
             )
     except IntegrityError:
-        return  # another process starts at the same time, and was first
+        return  # another process was first
 
 
 def states(session: Session) -> dict[str, ChallengeStateRow]:
-    """By challenge; one without a row is a draft."""
+    """One without a row is a draft."""
     return {row.challenge: row for row in session.scalars(select(ChallengeStateRow))}
 
 
 def state_at(row: ChallengeStateRow | None, now: datetime) -> PublicationState:
-    """The state at ``now``: a scheduled challenge is published after its time."""
+    """A scheduled challenge is published after its time."""
     if row is None:
         return PublicationState.DRAFT
     due = row.publish_at is not None and row.publish_at <= now

@@ -1,7 +1,4 @@
-"""Paused queues, and the kinds of challenges' submissions.
-
-A queue is named after its device; ``compile`` serves compilers for any device, ``all`` means all queues.
-"""
+"""A queue is named after its device; ``compile`` serves compilers for any device, ``all`` means all queues."""
 
 from __future__ import annotations
 
@@ -25,17 +22,15 @@ class Pauses:
     rows: Mapping[str, PauseRow]
 
     def of(self, queue: str) -> PauseRow | None:
-        """The pause that stops ``queue``; None if it is served."""
         return self.rows.get(ALL) or self.rows.get(queue)
 
 
 def pauses(session: Session) -> Pauses:
-    """A handful of rows at most: every claim reads them."""
     return Pauses({row.queue: row for row in session.scalars(select(PauseRow))})
 
 
 def pause(session: Session, queue: str, reason: str, by: str, now: datetime) -> None:
-    """Stop taking from it. A pause that exists keeps its beginning and gets the new reason."""
+    """An existing pause keeps its beginning."""
     row = session.get(PauseRow, queue) or PauseRow(queue=queue, since=now)
     row.reason, row.by = reason, by
     session.add(row)
@@ -47,12 +42,11 @@ def resume(session: Session, queue: str) -> bool:
 
 
 def kind_of(session: Session, challenge: str) -> JudgingReason | None:
-    """The kind that staff chose for submissions for ``challenge``; None if they chose none."""
     return session.scalar(select(ChallengeKindRow.kind).where(ChallengeKindRow.challenge == challenge))
 
 
 def set_kind(session: Session, challenge: str, kind: JudgingReason | None) -> None:
-    """None: back to its track's kind."""
+    """None: the kind of its track."""
     session.execute(delete(ChallengeKindRow).where(ChallengeKindRow.challenge == challenge))
     if kind is not None:
         session.add(ChallengeKindRow(challenge=challenge, kind=kind))

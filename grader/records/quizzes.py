@@ -1,5 +1,3 @@
-"""Questions on accepted submissions, their answers, and what these count."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -30,13 +28,13 @@ def of(session: Session, submission: int) -> Sequence[QuizRow]:
 
 
 def open_ones(session: Session, submission: int) -> int:
-    """How many are not settled."""
+    """Number of unsettled ones."""
     query = select(func.count()).where(QuizRow.submission_id == submission, QuizRow.is_right.is_(None))
     return session.scalar(query.where(QuizRow.body != "")) or 0
 
 
 def answer(session: Session, row: QuizRow, given: int, right: bool | None, now: datetime | None) -> bool:
-    """Store an answer. ``right``, ``now``: if it settles the question. False if another answer came first."""
+    """``right``, ``now``: if it settles the question. False if another answer came first."""
     table = QuizRow
     return bool(
         changed(
@@ -52,7 +50,6 @@ def answer(session: Session, row: QuizRow, given: int, right: bool | None, now: 
 def shares(
     session: Session, challenges: Collection[str], users: Collection[int] | None = None
 ) -> dict[int, Share]:
-    """Submission (id) -> right answers and questions, of those that have questions."""
     right = func.sum(case((QuizRow.is_right.is_(True), 1), else_=0))
     query = (
         select(QuizRow.submission_id, right, func.count())
@@ -66,7 +63,7 @@ def shares(
 
 
 def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[int, int]]:
-    """User -> a value that changes whenever one of their questions is settled or added."""
+    """Per user; changes when a question is settled or added."""
     settled = func.sum(case((QuizRow.is_right.is_(None), 0), else_=1))
     query = (
         select(SubmissionRow.user_id, settled, func.count())

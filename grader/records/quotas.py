@@ -1,7 +1,4 @@
-"""Quotas: a counter per user and scope, changed in the transaction that uses or frees something.
-
-The condition is part of the UPDATE itself, so no number of concurrent requests passes a limit on either database.
-"""
+"""A counter per user and scope. The UPDATE has the condition, so concurrent requests cannot pass a limit."""
 
 from __future__ import annotations
 
@@ -17,10 +14,9 @@ from grader.records.models import QuotaRow, SubmissionRow
 from grader.schemas.submission import JudgingReason
 
 WAITING = "waiting"
-# Runs are counted separately, for all challenges: those waiting or running, and those of the last hour.
+# Waiting or running, and of the last hour; for all challenges.
 RUNNING = "running"
 RUNS = "runs"
-# Those of them under a tool of the CUDA toolkit.
 CARD_TOOLS = "card-tools"
 
 
@@ -30,7 +26,7 @@ def of_challenge(slug: str) -> str:
 
 @dataclass(frozen=True)
 class Use:
-    """``used`` at one moment; all of it becomes free at ``frees_at`` if the counter has a window."""
+    """A counter with a window becomes free at ``frees_at``."""
 
     used: int
     frees_at: datetime | None = None
@@ -39,7 +35,7 @@ class Use:
 def take(
     session: Session, user: int, scope: str, limit: int, now: datetime, window_s: float | None = None
 ) -> int | None:
-    """Count one more; returns the new count, or None (and counts nothing) if ``limit`` is reached.
+    """The new count, or None if ``limit`` is reached.
 
     With ``window_s`` the counter restarts that many seconds after the first one that it counts.
     """
@@ -67,7 +63,7 @@ def take(
 
 
 def give_back(session: Session, user: int, scope: str, counted_at: datetime | None = None) -> None:
-    """Count one less. With ``counted_at``, only if that is within the present window."""
+    """With ``counted_at``, only if that is within the present window."""
     conditions = [QuotaRow.used > 0]
     if counted_at is not None:
         conditions.append(QuotaRow.since <= counted_at)
@@ -80,10 +76,9 @@ def give_back(session: Session, user: int, scope: str, counted_at: datetime | No
 
 
 def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
-    """Recompute the counter of waiting submissions (or with ``RUNNING`` of runs) from the submissions: repairs it after
-    a restored backup or manual changes."""
+    """After a restored backup or manual changes."""
     counter = select(QuotaRow.used).where(*_is(user, scope)).with_for_update()
-    session.execute(counter)  # locks the counter, so nobody changes it before the count below
+    session.execute(counter)  # locks the counter until the count below
     table = SubmissionRow
     counted = table.kind == JudgingReason.RUN if scope == RUNNING else table.kind != JudgingReason.RUN
     waiting = session.scalar(

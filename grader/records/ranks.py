@@ -1,4 +1,4 @@
-"""The one ranking for web, API and CLI: a board's entries in order, and its records over time."""
+"""The one ranking for web, API and CLI."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
 from grader.schemas.leaderboard import LeaderboardEntry
 
-# Ids per statement: both databases limit parameters, SQLite to 32,766.
+# SQLite limits parameters to 32,766.
 _IDS = 1_000
 
 
 @dataclass(frozen=True)
 class Board:
-    """A board: one challenge version on one device, in one language or all. ``until``: only what was received until
-    then."""
+    """``until``: only submissions received by then."""
 
     challenge: str
     version: int
@@ -35,8 +34,7 @@ class Board:
 
 
 class BoardEntry(NamedTuple):
-    """An accepted submission on a board; ``submission`` and ``user`` are row ids. ``at`` stays in the database's form,
-    as it is only compared."""
+    """``submission`` and ``user`` are row ids. ``at`` is in the database's form."""
 
     submission: int
     user: int
@@ -47,13 +45,11 @@ class BoardEntry(NamedTuple):
 
     @property
     def order(self) -> tuple[float, Any, int]:
-        """A user's first submission in this order is the user's entry: see ``entry_query``."""
+        """A user's first in this order is the user's entry."""
         return self.time_us, self.at, self.submission
 
 
 class Place(NamedTuple):
-    """The rank of an entry; ``submission`` and ``user`` are row ids."""
-
     rank: int
     submission: int
     user: int
@@ -70,7 +66,7 @@ class Detail(NamedTuple):
 
 
 def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
-    """Conditions for entries of ``board``, worded for its index."""
+    """Worded for the boards' index."""
     table = SubmissionRow
     which = [table.challenge == board.challenge, table.version == board.version, table.device == board.device]
     in_language = [table.language == board.language] if board.language else []
@@ -79,12 +75,9 @@ def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
 
 
 def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
-    """One entry per user, without users ``without`` a rank.
-
-    A user's entry is the fastest accepted submission; of equal times, the first.
-    """
+    """One per user, without users ``without`` a rank: the fastest; of equal times, the first."""
     table = SubmissionRow
-    # From the index ``ix_submissions_board`` alone: sources make the rows wide.
+    # From the index alone: sources make the rows wide.
     order = (table.time_us, table.created_at, table.id)
     accepted = (
         select(
@@ -101,7 +94,7 @@ def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
 
 def _columns() -> list[ColumnElement[Any]]:
     table = SubmissionRow
-    # Unconverted: parsing ten thousand times takes long.
+    # Parsing ten thousand times takes long.
     at = type_coerce(table.created_at, _Raw()).label("at")
     return [
         *(
@@ -113,12 +106,10 @@ def _columns() -> list[ColumnElement[Any]]:
 
 
 def entries(session: Session, board: Board, without: Collection[int] = ()) -> list[BoardEntry]:
-    """Everyone's entries, unordered. Read from the index alone."""
     return [BoardEntry(*row) for row in session.execute(entry_query(board, without))]
 
 
 def accepted_after(session: Session, board: Board, submission: int) -> list[BoardEntry]:
-    """Every accepted submission with a larger id than ``submission``, entry or not."""
     return [
         BoardEntry(*row)
         for row in session.execute(
@@ -128,7 +119,6 @@ def accepted_after(session: Session, board: Board, submission: int) -> list[Boar
 
 
 def last_id(session: Session) -> int:
-    """Of all submissions; 0 without any."""
     return session.scalar(select(SubmissionRow.id).order_by(SubmissionRow.id.desc()).limit(1)) or 0
 
 
@@ -137,7 +127,6 @@ def places(session: Session, board: Board, without: Collection[int] = ()) -> lis
 
 
 def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
-    """Ranked by ``scoring.ranks``, then by time of submission."""
     ranked = scoring.ranks([entry.time_us for entry in found], resolution)
     ordered = sorted(
         zip(ranked, found, strict=True), key=lambda pair: (pair[0], pair[1].at, pair[1].submission)
@@ -165,7 +154,7 @@ def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
 
 
 def entries_by_device(session: Session, challenge: str, version: int) -> dict[str, int]:
-    """How many people have an entry, staff included."""
+    """People, staff included."""
     table = SubmissionRow
     found = session.execute(
         select(table.device, func.count(func.distinct(table.user_id)).label("people"))
@@ -185,7 +174,7 @@ def best_of(session: Session, board: Board, users: Collection[int]) -> Place | N
         .order_by(table.time_us, table.created_at, table.id)
         .limit(1)
     ).first()
-    # RANKED rows have all of these, though the columns are nullable.
+    # RANKED rows have all of these.
     return Place(0, *found) if found else None  # type: ignore[arg-type]
 
 
@@ -199,7 +188,7 @@ def ranked(
     offset: int = 0,
     without: Collection[int] = (),
 ) -> list[LeaderboardEntry]:
-    """Entries with real names, for staff, without users ``without`` a rank. Others use ``service.leaderboard``."""
+    """With real names, for staff. Others use ``service.leaderboard``."""
     last = None if limit is None else offset + limit
     found = places(session, Board(challenge, version, device, language), without)[offset:last]
     known = details(session, [place.submission for place in found])
@@ -230,11 +219,10 @@ def entry(place: Place, detail: Detail, user: str, **more: Any) -> LeaderboardEn
 
 
 def boards(session: Session, challenge: str, version: int) -> set[str]:
-    """Devices with an entry for this challenge version."""
     table = SubmissionRow
     of_version = (table.challenge == challenge, table.version == version, text(RANKED))
     found: list[str] = []
-    # Skips from one device to the next: there are few, each with thousands of entries.
+    # Devices are few, each with thousands of entries.
     wanted = select(func.min(table.device)).where(*of_version)
     while (device := session.scalar(wanted.where(table.device > (found[-1] if found else "")))) is not None:
         found.append(device)
@@ -242,8 +230,8 @@ def boards(session: Session, challenge: str, version: int) -> set[str]:
 
 
 def record_steps(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """Submissions that beat the record before them by more than the board's resolution, oldest first, with rank 0. Read
-    from the board's index alone, in one pass.
+    """Submissions that beat the record before them by more than the board's resolution, oldest first, with
+    rank 0.
     """
     table = SubmissionRow
     before = func.min(table.time_us).over(order_by=(table.created_at, table.id), rows=(None, -1))
@@ -269,8 +257,7 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
 
 
 def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:
-    """Accepted times of the owner of ``like`` for the same challenge, version and device: the ``limit`` newest, oldest
-    first."""
+    """The ``limit`` newest accepted times of the owner of ``like`` on its board, oldest first."""
     table = SubmissionRow
     found = session.scalars(
         select(table)

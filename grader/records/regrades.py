@@ -1,5 +1,3 @@
-"""Regrades: their submissions, the judgements that they replace, and the new ones."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -16,12 +14,11 @@ from grader.schemas.regrade import RegradeState
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# Ids per statement: both databases limit parameters, SQLite to 32,766.
 _IDS = 1_000
 
 
 def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[SubmissionRow]:
-    """Submissions with a verdict, oldest first, without voided ones."""
+    """With a verdict, oldest first, without voided ones."""
     table = SubmissionRow
     return session.scalars(
         select(table)
@@ -32,7 +29,7 @@ def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[Su
 
 
 def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, SubmissionRow]:
-    """Submission (id) -> the judgement that counts now: that under the shown version, or else under its own."""
+    """Submission (id) -> the judgement that counts."""
     by_id = {first.id: first for first in firsts}
     found = dict(by_id)
     shown: dict[str, int | None] = {
@@ -57,7 +54,7 @@ def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, Subm
 
 
 def holding(session: Session, firsts: Collection[int]) -> dict[int, int]:
-    """Submission (id) -> the open regrade that includes it."""
+    """Submission (id) -> its open regrade."""
     table = RegradeItemRow
     found: dict[int, int] = {}
     for ids in _pieces(list(firsts)):
@@ -67,7 +64,7 @@ def holding(session: Session, firsts: Collection[int]) -> dict[int, int]:
 
 
 def open_like(session: Session, like: RegradeRow, version: int | None) -> RegradeRow | None:
-    """The open regrade of the same scope, locked against other decisions; of a challenge under the same version."""
+    """Of the same scope, for a challenge also under the same version. Locked."""
     table = RegradeRow
     same = [
         getattr(table, name).is_not_distinct_from(getattr(like, name))
@@ -109,7 +106,7 @@ def items(session: Session, regrade: int) -> list[Item]:
 
 
 class Side(NamedTuple):
-    """The parts of a judgement that decide whether another one is better. ``time_us`` in microseconds."""
+    """``time_us`` in microseconds."""
 
     accepted: bool
     time_us: float | None
@@ -122,8 +119,6 @@ def side_of(row: SubmissionRow) -> Side:
 
 
 class Compared(NamedTuple):
-    """One submission of a regrade; ``state`` is that of the judgement ``after``."""
-
     regrade: int
     challenge: str
     device: str
@@ -133,7 +128,6 @@ class Compared(NamedTuple):
 
 
 def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
-    """All comparisons of these regrades, unordered, reading only the needed columns as there may be many."""
     if not numbers:
         return
     item = RegradeItemRow
@@ -155,7 +149,6 @@ def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
 
 
 def _side(row: Any) -> tuple[Any, ...]:
-    """The columns of ``Side``."""
     accepted = case((row.verdict == Verdict.ACCEPTED, true()), else_=false())
     return accepted, row.time_us, row.speedup, row.credit
 
@@ -196,7 +189,7 @@ def counts(session: Session, regrade: int) -> Counts:
 
 
 def publish(session: Session, regrade: RegradeRow) -> None:
-    """Judgements that are done count from now on, and replace those that counted under the same version."""
+    """Finished judgements count from now on."""
     after, item = aliased(SubmissionRow, name="later"), RegradeItemRow
     table = SubmissionRow
     mine = and_(item.after_id == after.id, item.regrade_id == regrade.id, after.state == State.DONE)
@@ -211,7 +204,7 @@ def publish(session: Session, regrade: RegradeRow) -> None:
         .correlate(table)
         .exists()
     )
-    # By the first judgement: otherwise the whole table would be read.
+    # Otherwise this reads the whole table.
     firsts = select(item.first_id).where(item.regrade_id == regrade.id)
     for family in (table.id.in_(firsts), table.rejudge_of.in_(firsts)):
         replaced = update(table).where(family, rejudges.counting(), table.kind != JudgingReason.FINAL, other)
@@ -235,8 +228,7 @@ def discard(session: Session, regrade: RegradeRow) -> None:
 
 
 def published_with(session: Session, challenge: str, version: int, by: int, now: datetime) -> None:
-    """Publish a challenge's regrades that were ordered for a version which is shown from now on. Their unfinished
-    judgements count once they are done."""
+    """Those for a version which is now shown. Unfinished judgements count once done."""
     table, item = RegradeRow, RegradeItemRow
     under = (
         select(item.id)

@@ -1,5 +1,3 @@
-"""Judgements of the same submissions under several versions of a challenge."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,12 +10,12 @@ from grader.records.order import PRIORITIES
 from grader.records.states import UNFINISHED
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# Runs do not judge a version completely, and finals use other sizes.
+# Runs judge incompletely, finals use other sizes.
 _NOT_COMPARED = (JudgingReason.RUN, JudgingReason.FINAL)
 
 
 def counting(table: type[SubmissionRow] = SubmissionRow) -> ColumnElement[bool]:
-    """Judgements that count, or would if staff had not voided them: one per submission and version."""
+    """One per submission and version, voided or not."""
     return table.set_aside.is_(None) | (table.set_aside == SetAside.VOID)
 
 
@@ -27,9 +25,7 @@ def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def first_judgements(session: Session, challenge: str, below: int) -> Sequence[SubmissionRow]:
-    """Students' submissions judged under a version below ``below``, oldest first, without those that are, or are about
-    to be, judged under ``below``.
-    """
+    """Students' submissions judged below, oldest first, except those judged or waiting under ``below``."""
     table, again = SubmissionRow, aliased(SubmissionRow)
     repeated = (
         select(again.id)
@@ -58,9 +54,7 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
 
 
 def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None) -> SubmissionRow:
-    """A row that judges ``first`` again under ``version``. It keeps the time of submission, as boards put the older of
-    two equal entries first.
-    """
+    """Keeps the time of submission: boards put the older of two equal entries first."""
     return SubmissionRow(
         user_id=first.user_id,
         challenge=first.challenge,
@@ -107,7 +101,7 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
 
 
 def under(session: Session, challenge: str, version: int) -> dict[int, SubmissionRow]:
-    """Submission (id) -> its judgement under ``version``, perhaps unfinished."""
+    """Submission (id) -> judgement, perhaps unfinished."""
     table = SubmissionRow
     rows = session.scalars(
         select(table)
@@ -120,7 +114,7 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
         .options(joinedload(table.user))
         .order_by(table.id)
     )
-    # If a failed rejudge was ordered again, the later one counts.
+    # Of failed rejudges, the later one counts.
     return {row.rejudge_of or row.id: row for row in rows}
 
 
@@ -133,8 +127,8 @@ def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
 
 
 def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[int, list[SubmissionRow]]:
-    """Submission (id) -> its published judgements that staff ordered, in order; with ``drafts`` also those under
-    unpublished versions.
+    """Submission (id) -> published judgements that staff ordered, in order; ``drafts``: also unpublished
+    ones.
     """
     table = SubmissionRow
     found: dict[int, list[SubmissionRow]] = {}
@@ -143,7 +137,7 @@ def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[in
     for row in session.scalars(
         select(table)
         .join(VersionRow, (VersionRow.challenge == table.challenge) & (VersionRow.version == table.version))
-        # This means done, in a condition that does not search everything done.
+        # This means done, without searching everything done.
         .where(table.rejudge_of.in_(rows), table.verdict.is_not(None), table.state != State.FAILED)
         .where(table.kind == JudgingReason.REJUDGE, table.set_aside.is_distinct_from(SetAside.REGRADE))
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))

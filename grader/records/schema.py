@@ -1,5 +1,3 @@
-"""The schema: revisions that a database has and that this grader knows, and upgrades."""
-
 from __future__ import annotations
 
 import functools
@@ -26,8 +24,6 @@ class SchemaTooNew(GraderError):
 
 @dataclass(frozen=True)
 class MigrationStep:
-    """A migration: its revision and its purpose."""
-
     revision: str
     about: str
 
@@ -52,7 +48,7 @@ def head() -> str:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """A database's revision; None if it has no tables of ours."""
+    """None if it has no tables of ours."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -75,15 +71,12 @@ def missing_of(engine: Engine) -> list[MigrationStep]:
         return missing(revision_of(connection))
 
 
-# Any number that nothing else on the server uses. Migrations hold this lock, so two starting processes take turns.
+# Any unused number: two starting processes take turns.
 _POSTGRES_LOCK = 7_205_759_403
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Run every missing migration up to ``revision`` in one transaction. Several processes may call it at once.
-
-    Raises SchemaTooNew, and then changes nothing.
-    """
+    """In one transaction, also if several processes call it. Raises SchemaTooNew, and then changes nothing."""
     with writing_connection(engine) as connection:
         alone(connection)
         missing(revision_of(connection))
@@ -91,14 +84,14 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
 
 
 def alone(connection: Connection) -> None:
-    """Until the transaction ends, nobody else migrates, and nothing gives up waiting."""
+    """Until the transaction ends, nobody else migrates or gives up waiting."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(PATIENT))
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
 
 
 def migrate(connection: Connection, revision: str) -> None:
-    """The same within a write transaction that ``alone`` has locked."""
+    """The transaction is locked by ``alone``."""
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)

@@ -1,4 +1,4 @@
-"""Sources of deleted accounts. Most are removed at once; those that count for a team, after its results are out."""
+"""Sources of deleted accounts. Those that count for a team stay until its results are out."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ from grader.schemas.submission import State
 
 BLANK = {"source": "", "own_case": None, "filename": "forgotten", "artefact": None}
 _WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
-# Ids per statement: both databases limit parameters.
 _IDS = 1_000
 
 
 def present() -> ColumnElement[bool]:
-    """True if a submission has its source, so it can be judged again."""
+    """It can be judged again."""
     return SubmissionRow.source != ""
 
 
 def held(now: datetime) -> ColumnElement[bool]:
-    """True if a submission counts for a team whose results are not out: its source outlives the account."""
+    """Counts for a team whose results are not out."""
     teams = (
         select(TeamRow.id)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -52,11 +51,11 @@ def held(now: datetime) -> ColumnElement[bool]:
 
 
 def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> int:
-    """Remove sources and reports of deleted accounts that match ``conditions``, except those that are held. Waiting
-    judgements are cancelled, running ones stay until the next call. Returns the number of cancelled ones.
+    """Remove sources and reports of deleted accounts, except those that are held. Cancels waiting judgements
+    and returns their number; running ones stay until the next call.
 
-    Verdicts and times stay. For finals of teams with remaining members, the source's digest and the measurements also
-    stay: certificates need them.
+    Verdicts and times stay; for teams with other members also digests and measurements of finals, for
+    certificates.
     """
     table = SubmissionRow
     deleted = table.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
@@ -65,7 +64,7 @@ def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> i
         select(table.id).where(deleted, left, not_(held(now)), table.state.not_in(ACTIVE), *conditions)
     ).all()
     pieces = [found[start : start + _IDS] for start in range(0, len(found), _IDS)]
-    # Cancel all first: a regrade's judgement may be in another piece than its first judgement.
+    # A regrade's judgement may be in another piece than its first judgement.
     cancelled = sum(_cancel(session, now, ids) for ids in pieces)
     for ids in pieces:
         _drop(session, ids)
@@ -85,7 +84,7 @@ def _cancel(session: Session, now: datetime, ids: Sequence[int]) -> int:
 def _drop(session: Session, ids: Sequence[int]) -> None:
     table = SubmissionRow
     _leave_out(session, ids)
-    # Compiled from these sources; if somebody else sent the same source, it is compiled again.
+    # Others with the same source have it compiled again.
     keys = select(table.artefact).where(table.id.in_(ids), table.artefact.is_not(None))
     _run(session, delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
     certified = set(session.scalars(select(table.id).where(table.id.in_(ids), _certified())))
@@ -97,7 +96,7 @@ def _drop(session: Session, ids: Sequence[int]) -> None:
 
 
 def _leave_out(session: Session, ids: Sequence[int]) -> None:
-    """Remove submissions without a verdict from open regrades: there is nothing left to judge."""
+    """Remove submissions without a verdict from open regrades."""
     item, after = RegradeItemRow, aliased(SubmissionRow)
     found = session.execute(
         select(item.id, item.regrade_id)
@@ -110,7 +109,7 @@ def _leave_out(session: Session, ids: Sequence[int]) -> None:
 
 
 def _certified() -> ColumnElement[bool]:
-    """Final judgements, and the submissions that they judge, of teams with at least one remaining account."""
+    """Final judgements, and what they judge, of teams with at least one remaining account."""
     table, judged = SubmissionRow, aliased(SubmissionRow)
     others = (
         select(RegistrationRow.team_id)

@@ -1,5 +1,3 @@
-"""A submission's state machine: which state follows which, and the one fenced UPDATE that changes it."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -15,9 +13,8 @@ from grader.schemas.submission import JudgingReason, State
 
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
-# compiling: a worker took it; for compiled languages usually one that compiles and hands it on. waiting: compiled, and
-# held by no worker. queued again: after a failure of ours, a stopped worker, or if its artefact is gone. No state
-# follows done and cancelled. Only staff can reopen a failed one, see ``move``.
+# waiting: compiled, and held by no worker. queued again: after a failure of ours, a stopped worker, or if its
+# artefact is gone.
 FOLLOWS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
     State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
@@ -30,11 +27,10 @@ FOLLOWS: dict[State, frozenset[State]] = {
 }
 
 ACTIVE = (State.COMPILING, State.TESTING, State.TIMING)
-# Nobody holds it: a worker may claim it, and a cancellation ends it at once.
+# Held by nobody: a cancellation ends it at once.
 FREE = (State.QUEUED, State.WAITING)
-# Counts against the user's limit of waiting submissions.
+# Counts against the user's limit.
 UNFINISHED = (*FREE, *ACTIVE)
-# It has not run yet: cancelling it now uses nothing up.
 _NOT_RUN = (*FREE, State.COMPILING)
 
 
@@ -51,15 +47,13 @@ def move(
     reopen: bool = False,
     **values: Any,
 ) -> bool:
-    """Change the state of one submission; True if it happened.
+    """True if it happened.
 
-    It does not happen if ``fence`` is no longer the present attempt (a late result of a worker that lost its lease), if
-    ``to`` may not follow the present state (a verdict is never overwritten), or if a condition does not hold. An active
-    state may follow itself, as progress. A final state changes only with ``reopen``, so a late worker cannot change it.
+    Not if ``fence`` is no longer the present attempt (its worker lost the lease), if ``to`` may not follow,
+    or if a condition does not hold. A final state changes only with ``reopen``.
 
-    At its end the user's counters change: one less waits, and after a failure of ours, or a cancellation before it ran,
-    the attempt is given back. Runs are given back only after our failures: otherwise a user who cancels one after the
-    other could keep the queue busy.
+    After a failure of ours, or a cancellation before it ran, the attempt is given back. Runs only after our
+    failures: otherwise a user who cancels one after the other could keep the queue busy.
     """
     ending = _counted(session, submission) if to.final else None
     sources = [state for state in before(to) if state.final == reopen] + ([to] if to in ACTIVE else [])
@@ -83,7 +77,7 @@ def _give_back(
     quotas.give_back(session, ending.user_id, quotas.RUNNING if run else quotas.WAITING)
     if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN and not run):
         if ending.competition_id is not None:
-            return  # its caps are counted from the submissions themselves
+            return
         scope = quotas.RUNS if run else quotas.of_challenge(ending.challenge)
         quotas.give_back(session, ending.user_id, scope, ending.created_at)
 
@@ -91,7 +85,7 @@ def _give_back(
 def _counted(
     session: Session, submission: int
 ) -> Row[int, str, datetime, State, JudgingReason, int | None] | None:
-    """The values that its user's counters need, as of before this transaction; None for a rejudge."""
+    """Before the change; None for a rejudge."""
     table = SubmissionRow
     return session.execute(
         select(

@@ -1,8 +1,7 @@
-"""A course's submissions: made by its students while they took part, for a published assignment that asked for the
-challenge, between its opening and its end.
+"""A course's submissions: by its students while they took part, for a published assignment that asked for the
+challenge, while it was open.
 
-Everything that shows students' work to a course's staff must use this rule: ``handed_in`` in queries, ``counts`` in
-memory. A test compares the two.
+Whatever shows students' work to staff must use this rule: ``handed_in`` in queries, ``counts`` in memory.
 """
 
 from __future__ import annotations
@@ -28,13 +27,12 @@ from grader.schemas.course import CourseRole
 from grader.schemas.similarity import Decision
 from grader.schemas.submission import JudgingReason
 
-# A period of taking part in a course; without an end it still lasts.
+# A period in a course; None: until now.
 Stay = tuple[Any, Any | None]
 
 
 def handed_in(member: Any = MemberRow) -> list[ColumnElement[bool]]:
-    """Conditions that join submissions, members, assignments and their parts: the member is the student who submitted,
-    for that part of that assignment."""
+    """Joins submissions, members, assignments and parts."""
     table, assignment, part = SubmissionRow, AssignmentRow, AssignmentPartRow
     asked, extension = AskedRow, ExtensionRow
     at = table.created_at
@@ -66,13 +64,14 @@ def handed_in(member: Any = MemberRow) -> list[ColumnElement[bool]]:
 
 
 def belongs(*more: ColumnElement[bool], member: Any = MemberRow) -> ColumnElement[bool]:
-    """A condition on submissions: made for a course. ``more`` narrows it to a member or an assignment."""
+    """``more`` narrows it to a member or an assignment."""
     return exists().where(*handed_in(member), *more).correlate(SubmissionRow)
 
 
 def is_marked_similar(session: Session, submission: str, staff: bool) -> bool:
-    """True if the report of a submission (public id) shows the flag for similarity: for staff unless the pair was
-    dismissed, for its author once it was confirmed. A course marks only its own submissions."""
+    """For staff unless the pair was dismissed, for the author once it was confirmed. A course marks only its
+    own submissions.
+    """
     pair = SimilarPairRow
     wanted = pair.decision != Decision.DISMISSED if staff else pair.decision == Decision.CONFIRMED
     courses = session.scalars(
@@ -95,15 +94,13 @@ def _takes_part(member: Any, at: Any) -> ColumnElement[bool]:
 
 
 def counts(at: Any, stays: Sequence[Stay], asked_at: Any | None, opens: Any, closes: Any) -> bool:
-    """The same rule for a student's submission at ``at`` for a challenge of a published assignment whose window for
-    them is ``opens`` to ``closes``. All times must be of one comparable type."""
+    """``handed_in`` for a student's submission at ``at``. All times must be of one comparable type."""
     if asked_at is None or at < asked_at or at < opens or at > closes:
         return False
     return any(since <= at and (until is None or at <= until) for since, until in stays)
 
 
 def stays(session: Session, course: int) -> Mapping[int, list[Stay]]:
-    """By user (id)."""
     table, member = StayRow, MemberRow
     found: dict[int, list[Stay]] = {}
     query = (
@@ -119,7 +116,7 @@ def stays(session: Session, course: int) -> Mapping[int, list[Stay]]:
 
 
 def accepted(member: Any = MemberRow) -> ColumnElement[bool]:
-    """True if a present student accepted their place; always for staff."""
+    """True for staff, and for a present student who accepted."""
     open_stay = exists().where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
     return or_(member.role != CourseRole.STUDENT.value, open_stay.correlate(member))
 
@@ -132,8 +129,7 @@ def accept(session: Session, member: MemberRow) -> None:
 
 
 def let_back_in(session: Session, member: MemberRow) -> None:
-    """End the stay of a student whom staff removed, before they are put back: their later submissions belong to the
-    course only once they accept again."""
+    """Later submissions belong to the course only once the student accepts again."""
     rows = session.scalars(select(StayRow).where(StayRow.member_id == member.id, StayRow.left_at.is_(None)))
     for row in rows:
         row.left_at = member.left_at

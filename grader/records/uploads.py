@@ -1,5 +1,3 @@
-"""Uploaded challenges: which there are, which are in use, and the claims of their checks."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -15,7 +13,7 @@ from grader.schemas.upload import CheckState
 
 
 def find(session: Session, challenge: str, number: int, whole: bool = False) -> UploadRow | None:
-    """``whole``: with the archive and the check's result."""
+    """``whole``: with archive and result."""
     query = select(UploadRow).where(UploadRow.challenge == challenge, UploadRow.number == number)
     return session.scalar(query.options(undefer("*")) if whole else query)
 
@@ -29,7 +27,7 @@ def of_challenge(session: Session, challenge: str | None = None) -> Sequence[Upl
 
 
 def by_challenge(session: Session, challenges: Collection[str]) -> dict[str, list[UploadRow]]:
-    """Of each challenge that has any, oldest first, without archives."""
+    """Oldest first, without archives."""
     table = UploadRow
     found: dict[str, list[UploadRow]] = {}
     wanted = select(table).where(table.challenge.in_(challenges)).order_by(table.challenge, table.number)
@@ -46,7 +44,6 @@ def newest(session: Session, challenge: str) -> UploadRow | None:
 
 
 def of_digest(session: Session, challenge: str, digest: str) -> UploadRow | None:
-    """The newest one with these files."""
     table = UploadRow
     found = select(table).where(table.challenge == challenge, table.digest == digest)
     return session.scalar(found.order_by(table.number.desc()).limit(1))
@@ -71,7 +68,7 @@ def all_in_use(session: Session) -> list[tuple[str, int, str]]:
 
 
 def use(session: Session, challenge: str, number: int | None, now: datetime) -> None:
-    """Serve this upload and no other of the challenge; None: serve none of them."""
+    """None: serve no upload of the challenge."""
     table = UploadRow
     at = {"synchronize_session": False}
     session.execute(
@@ -88,7 +85,7 @@ def use(session: Session, challenge: str, number: int | None, now: datetime) -> 
 
 
 def waiting(session: Session, now: datetime) -> int:
-    """Number of checks that nobody works on, including those whose worker is gone."""
+    """Includes checks whose worker is gone."""
     return session.scalar(select(func.count()).select_from(UploadRow).where(_free(now))) or 0
 
 
@@ -99,7 +96,7 @@ def _free(now: datetime) -> Any:
 
 
 def claim(session: Session, worker: str, now: datetime, lease_s: float) -> UploadRow | None:
-    """Claim the check that waits longest. Call it within ``writing``."""
+    """The oldest one. Call it within ``writing``."""
     row = session.scalar(
         select(UploadRow)
         .where(_free(now))
@@ -120,7 +117,6 @@ def claim(session: Session, worker: str, now: datetime, lease_s: float) -> Uploa
 
 
 def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> bool:
-    """Extend the claim and write ``values``; False if it was lost."""
     table = UploadRow
     statement = (
         update(table)
@@ -133,7 +129,6 @@ def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> b
 
 
 def finish(session: Session, held: UploadRow, state: CheckState, now: datetime, **values: Any) -> bool:
-    """End the check; False if the claim was lost."""
     ended = {"check_state": state, "check_ended_at": now, "check_lease": None}
     table = UploadRow
     statement = (

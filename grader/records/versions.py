@@ -1,5 +1,3 @@
-"""Versions of a challenge that were served, and the one whose board is shown."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,7 +11,7 @@ from grader.schemas.submission import JudgingReason, State
 
 
 def find(session: Session, challenge: str, version: int, lock: bool = False) -> VersionRow | None:
-    """With ``lock``, other transactions that lock it wait until this one ends."""
+    """``lock``: until this transaction ends."""
     wanted = select(VersionRow).where(VersionRow.challenge == challenge, VersionRow.version == version)
     if lock:
         wanted = wanted.with_for_update().execution_options(populate_existing=True)
@@ -21,14 +19,13 @@ def find(session: Session, challenge: str, version: int, lock: bool = False) -> 
 
 
 def history(session: Session, challenge: str) -> Sequence[VersionRow]:
-    """Every version that was served, oldest first."""
     return session.scalars(
         select(VersionRow).where(VersionRow.challenge == challenge).order_by(VersionRow.version)
     ).all()
 
 
 def shown(session: Session, challenge: str) -> int | None:
-    """The version published last; None if none was."""
+    """Published last."""
     return shown_versions(session, VersionRow.challenge == challenge).get(challenge)
 
 
@@ -47,7 +44,7 @@ def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[s
 
 
 def drafts(session: Session) -> list[VersionRow]:
-    """Served, unpublished versions, unless a later one is already shown."""
+    """Unpublished, unless a later one is already shown."""
     published = shown_versions(session)
     rows = session.scalars(
         select(VersionRow)
@@ -58,7 +55,7 @@ def drafts(session: Session) -> list[VersionRow]:
 
 
 def judged(session: Session, challenge: str, version: int) -> bool:
-    """True if a submission has a verdict under this version. Runs do not count."""
+    """Has a verdict. Runs do not count."""
     table = SubmissionRow
     found = session.scalar(
         select(table.id)

@@ -1,5 +1,4 @@
-"""Results that staff voided, everywhere or in one course. If voided everywhere, all judgements of a submission are set
-aside, and restored together."""
+"""Voided everywhere, all judgements of a submission are set aside, and restored together."""
 
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ from grader.schemas.submission import SetAside
 
 
 def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
-    """Submission (id) -> its void, if it counts nowhere."""
     if not submissions:
         return {}
     found = session.scalars(select(VoidRow).where(VoidRow.submission_id.in_(submissions)))
@@ -21,7 +19,7 @@ def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
 
 
 def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list[tuple[str, CourseVoidRow]]]:
-    """Submission (id) -> the courses (slugs) whose staff voided it."""
+    """Submission (id) -> slugs and voids."""
     found: dict[int, list[tuple[str, CourseVoidRow]]] = {}
     if not submissions:
         return found
@@ -38,19 +36,16 @@ def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list
 
 
 def in_course(session: Session, course: int) -> dict[int, str]:
-    """Submission (id) -> the reason of this course's staff."""
     table = CourseVoidRow
     query = select(table.submission_id, table.reason).where(table.course_id == course)
     return dict(session.execute(query).all())
 
 
 def set_aside(session: Session, submission: int) -> None:
-    """Stop counting all judgements of a submission."""
     _move(session, submission, None, SetAside.VOID)
 
 
 def restore(session: Session, submission: int) -> None:
-    """Count again what counted before."""
     _move(session, submission, SetAside.VOID, None)
 
 

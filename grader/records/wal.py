@@ -1,11 +1,10 @@
 """Checks whether SQLite's write-ahead log can be read to its end.
 
-SQLite takes a frame with a wrong checksum for the end of the log, and silently drops all later commits. So the log is
-checked before the first process opens the database. This module runs as a separate program, because a process that
-closes SQLite's index file loses its locks on that file.
+SQLite takes a wrong checksum for the end of the log, and silently drops all later commits, so this runs
+before the first process opens the database. A separate program: a process that closes SQLite's index file
+loses its locks on it.
 
-The format is defined in https://www.sqlite.org/fileformat2.html (the log) and https://www.sqlite.org/walformat.html
-(its index, which has the number of frames committed when the last process ended).
+The formats: https://www.sqlite.org/fileformat2.html and https://www.sqlite.org/walformat.html.
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-_MAGIC = 0x377F0682  # the last bit means that checksums use big-endian words
+_MAGIC = 0x377F0682  # its last bit: checksums use big-endian words
 _HEADER, _FRAME = 32, 24
 _INDEX = 136
-# Every process that has the database open holds a lock on this byte of the index.
+# Every process with the database open locks this byte of the index.
 _IN_USE = 128
-# The kernel's struct flock: type, whence, start, length, process.
 _FLOCK = "hhqqi"
 # Enough for some 500 MiB; a log usually has 4 MiB.
 _SECONDS = 20.0
@@ -34,10 +32,9 @@ _PAUSE_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class _Index:
-    # Frames committed, and those of them already copied into the database.
+    # Frames; ``copied``: into the database.
     committed: int
     copied: int
-    # Identifies the log.
     salts: bytes
 
 
@@ -46,13 +43,12 @@ class _Log:
     salts: bytes
     # Frames up to the last commit before the first wrong one.
     readable: int
-    # Commits after it.
     beyond: int
     frames: int
 
 
 def damage(database: Path) -> str:
-    """The damage to the log of a database that nobody has open; empty if there is none, or if it is open."""
+    """Empty if there is none, or if somebody has the database open."""
     log = database.with_name(f"{database.name}-wal")
     index = database.with_name(f"{database.name}-shm")
     try:
@@ -65,10 +61,10 @@ def damage(database: Path) -> str:
 
 
 def _alone(file: BinaryIO) -> bool:
-    """Lock the index if nobody has the database open; False if somebody has.
+    """Lock the index; False if somebody has the database open.
 
-    If several programs start at once, one checks and the others wait. If they took the first one's lock for use, they
-    would go on and let SQLite drop what the first one is about to report.
+    Of several programs, one checks and the others wait. If they took its lock for use, they would go on and
+    let SQLite drop the damage.
     """
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
@@ -100,15 +96,14 @@ def _compare(path: Path, index: _Index | None, has_index: bool) -> str:
     if index is not None and index.salts == log.salts and index.committed > log.readable:
         # Even if everything was copied: the readable part is older, and would be taken for newer.
         return f"{where}, and {index.committed} were committed" if missing or log.readable else ""
-    # A commit writes a transaction, waits for the disk, and only then lets the next one write: after a power cut, at
-    # most one commit can be visible beyond the torn frame. A log without an index is a copy, and was not torn.
+    # A commit waits for the disk before the next one writes, so after a power cut at most one can be beyond
+    # the torn frame. A log without an index is a copy, and was not torn.
     if log.beyond > (1 if has_index else 0):
         return f"{where}, and {log.beyond} transactions end there or after it"
     return ""
 
 
 def _read_index(data: bytes) -> _Index | None:
-    """None if it is not an index, or is incomplete."""
     if len(data) < _INDEX or data[:48] != data[48:96] or not data[12]:
         return None
     (committed,) = struct.unpack_from("=I", data, 16)
@@ -117,7 +112,6 @@ def _read_index(data: bytes) -> _Index | None:
 
 
 def _read_log(file: BinaryIO, size: int) -> _Log | None:
-    """None if its header is damaged."""
     header = file.read(_HEADER)
     magic, _, page, _ = struct.unpack_from(">4I", header)
     swapped = (magic & 1 == 1) != (sys.byteorder == "big")
@@ -141,7 +135,7 @@ def _read_log(file: BinaryIO, size: int) -> _Log | None:
         elif broken and commits and frame[8:16] == salts:
             beyond += 1
         if time.monotonic() > until:
-            return _Log(salts, frames, 0, frames)  # no damage so far, and no time for the rest
+            return _Log(salts, frames, 0, frames)  # out of time, without damage
     return _Log(salts, readable, beyond, frames)
 
 

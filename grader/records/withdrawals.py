@@ -12,14 +12,14 @@ from grader.records.models.indexes import RANKED
 
 
 def is_on_a_board(session: Session, first: int) -> bool:
-    """True if a judgement of the submission ``first`` (a row id) may rank, whether or not it is its author's best."""
+    """One of its judgements may rank, even if it is not its author's best."""
     table = SubmissionRow
     family = or_(table.id == first, table.rejudge_of == first)
     return session.scalar(select(table.id).where(family, text(RANKED)).limit(1)) is not None
 
 
 def mark(session: Session, first: int, at: datetime | None) -> None:
-    """Take all its judgements off the boards, also those that are not done; None puts them back."""
+    """All its judgements, also unfinished ones; None puts them back."""
     table = SubmissionRow
     session.execute(
         update(table)

@@ -1,5 +1,3 @@
-"""Workers: which exist, which are alive, and whose GPU is out of service."""
-
 from __future__ import annotations
 
 import os
@@ -25,10 +23,9 @@ def register(
     gpu: str | None = None,
     compiles: bool = False,
 ) -> None:
-    """Register this process as a worker, for the GPU with that UUID if any. ``device`` is empty if it only compiles.
+    """``device`` is empty if it only compiles, ``gpu`` is a UUID.
 
-    It takes over a row of the same name (an earlier process), which stays out of service until ``back_in_service``, and
-    drained until ``resume``.
+    A row of the same name stays out of service until ``back_in_service``, and drained until ``resume``.
     """
     row = session.scalar(select(WorkerRow).where(WorkerRow.name == name)) or WorkerRow(name=name)
     row.device = device
@@ -44,7 +41,7 @@ def register(
 
 
 def beat(session: Session, name: str, now: datetime, reading: dict[str, Any] | None = None) -> None:
-    """Record a heartbeat and the GPU's state; a worker that was presumed dead is alive again."""
+    """A worker that was presumed dead is alive again."""
     _set(session, name, heartbeat=now, ended_at=None, reading=reading)
 
 
@@ -53,7 +50,6 @@ def leave(session: Session, name: str, now: datetime) -> None:
 
 
 def set_sandbox_fault(session: Session, name: str, reason: str) -> None:
-    """Record why this worker's host starts no sandboxes; empty: it does again."""
     _set(session, name, sandbox_fault=reason)
 
 
@@ -62,7 +58,7 @@ def without_sandboxes(session: Session, now: datetime, silent_s: float) -> list[
 
 
 def take_out_of_service(session: Session, name: str, gpu: str, reason: str) -> None:
-    """Record why this GPU must not judge; replaces an earlier worker's reason."""
+    """Replaces an earlier worker's reason."""
     back_in_service(session, gpu)
     _set(session, name, out_of_service=reason)
 
@@ -87,17 +83,16 @@ def draining(session: Session, name: str) -> bool:
 
 
 def drain(session: Session, name: str, now: datetime) -> bool:
-    """Make it take nothing more; False if there is no such worker. A drained worker keeps its time."""
+    """False if there is no such worker. A drained worker keeps its time."""
     return _set(session, name, drained_at=func.coalesce(WorkerRow.drained_at, now)) == 1
 
 
 def resume(session: Session, name: str) -> bool:
-    """Let it take submissions again, now or after its next start; False if there is no such worker."""
     return _set(session, name, drained_at=None) == 1
 
 
 def everyone(session: Session, since: datetime) -> list[WorkerRow]:
-    """Workers that have not ended, may return drained or out of service, or reported since then; by name."""
+    """Not ended, drained or out of service, or reported since then; by name."""
     table = WorkerRow
     # Only the worker of a GPU returns under its name.
     drained = and_(table.drained_at.is_not(None), table.gpu.is_not(None))
@@ -115,7 +110,7 @@ def _set(session: Session, name: str, **values: Any) -> int:
 
 
 def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
-    """Mark workers that were silent for ``silent_s`` seconds; returns their number."""
+    """Those silent for ``silent_s`` seconds; returns their number."""
     table = WorkerRow
     statement = (
         update(table)
@@ -127,17 +122,17 @@ def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
 
 
 def alive(session: Session, now: datetime | ColumnElement[datetime], silent_s: float) -> list[WorkerRow]:
-    """Workers that judge: with a recent heartbeat, and a GPU in service."""
+    """They judge: with a recent heartbeat, and a GPU in service."""
     return _serving(session, now, silent_s, WorkerRow.device != "")
 
 
 def serving(session: Session, device: str, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Those of them that take submissions for ``device`` and are not draining."""
+    """They take submissions for ``device``."""
     return _serving(session, now, silent_s, WorkerRow.device == device, WorkerRow.drained_at.is_(None))
 
 
 def compiling(session: Session, now: datetime, silent_s: float, drained: bool = False) -> list[WorkerRow]:
-    """Workers that serve the queue ``compile``, alone or next to a device; or those that staff ``drained``."""
+    """They serve the queue ``compile``, or staff ``drained`` them."""
     state = WorkerRow.drained_at.is_not(None) if drained else WorkerRow.drained_at.is_(None)
     return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), state)
 

@@ -1,4 +1,4 @@
-"""Whether the database accepts writes, at little cost, as load balancers ask often."""
+"""Whether the database accepts writes. Load balancers ask often."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from grader import limits
 from grader.records.engine import hurried_connection
 from grader.records.integrity import sqlite_file
 
-# The smallest possible write: a row that stays unchanged.
 _WRITE = text("UPDATE alembic_version SET version_num = version_num")
 _PATIENCE_MS = 2_000
 # lock_not_available, query_canceled
@@ -23,7 +22,7 @@ _POSTGRES_BUSY = ("55P03", "57014")
 
 
 class Writability:
-    """The state of one process. Free space is checked each time, a write is tried at intervals."""
+    """Checks free space each time, and tries a write at intervals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,10 +30,10 @@ class Writability:
         self._trouble = ""
 
     def trouble(self, engine: Engine) -> str:
-        """Why writes fail; empty if they work, or if the database is only busy."""
+        """Empty if writes work, or the database is only busy."""
         if fault := _full(engine):
             return fault
-        # If another thread is trying, its last result is used.
+        # While another thread tries, its last result is used.
         if time.monotonic() >= self._next and self._lock.acquire(blocking=False):
             try:
                 self._trouble = _try(engine)
@@ -65,8 +64,7 @@ def _try(engine: Engine) -> str:
 
 
 def _busy(error: SQLAlchemyError) -> bool:
-    """True if another transaction writes for long. Requests should not go elsewhere then: they would wait there,
-    too."""
+    """Elsewhere requests would wait, too."""
     cause = getattr(error, "orig", None)
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:

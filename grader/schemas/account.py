@@ -1,5 +1,3 @@
-"""Accounts and invitations."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -21,8 +19,9 @@ class Role(StrEnum):
 
 
 class EmailBy(StrEnum):
-    """Who set an account's address: an admin, a course's roster, its owner (who verified it), or a site that signed the
-    owner in. Only addresses of the first two let another site link itself to the account."""
+    """Source of an account's address: an admin, a course's roster, its owner (who verified it), or a site
+    that signed the owner in. Only the first two let another site link itself to the account.
+    """
 
     ADMIN = "admin"
     ROSTER = "roster"
@@ -37,8 +36,6 @@ RoleName = Literal["student", "staff", "admin"]
 
 
 class IdentityView(Strict):
-    """An account at another site that signs in here."""
-
     id: int
     label: str
     authority: str
@@ -49,8 +46,6 @@ class IdentityView(Strict):
 
 
 class PersonView(Strict):
-    """An account."""
-
     name: str
     role: RoleName
     email: str | None = Field(default=None, description="verified, or set by the platform's operator")
@@ -84,8 +79,6 @@ class InvitationView(Strict):
 
 
 class NewInvitation(InvitationView):
-    """An invitation that was just made."""
-
     link: str = Field(description="shown only this once")
 
 

@@ -1,4 +1,4 @@
-"""What a change of a challenge means, and for whom: shown before the button that does it."""
+"""The effects of a change of a challenge, shown before it is made."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from grader.schemas.strict import Strict
 
 
 class AffectedAssignment(Strict):
-    """An assignment with the challenge."""
-
     course: str
     assignment: str
     title: str
@@ -18,7 +16,7 @@ class AffectedAssignment(Strict):
 
 
 class AffectedBoard(Strict):
-    """A board that is shown now."""
+    """A shown board."""
 
     device: str
     version: int
@@ -26,8 +24,6 @@ class AffectedBoard(Strict):
 
 
 class Affected(Strict):
-    """People and things that a change of a challenge affects."""
-
     audience: str = Field(description="who sees it after the change, as a sentence")
     assignments: list[AffectedAssignment]
     students: int = Field(description="people with submissions for it, without staff")

@@ -1,5 +1,3 @@
-"""Announcements by staff and questions by participants, in a course, an assignment or a competition."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -11,8 +9,6 @@ from grader.schemas.strict import Moment, Strict
 
 
 class AnnouncementBody(Strict):
-    """The body that makes or changes an announcement."""
-
     title: str = Field(min_length=1, max_length=limits.TITLE_CHARS)
     text: str = Field(default="", max_length=limits.ANNOUNCEMENT_CHARS, description="Markdown")
     assignment: str | None = Field(
@@ -36,14 +32,10 @@ class AnnouncementView(Strict):
 
 
 class AnnouncementList(Strict):
-    """The newest first."""
-
     announcements: list[AnnouncementView]
 
 
 class QuestionBody(Strict):
-    """The body that asks a question."""
-
     text: str = Field(min_length=1, max_length=limits.COMMENT_CHARS)
     about: str | None = Field(
         default=None,
@@ -53,8 +45,6 @@ class QuestionBody(Strict):
 
 
 class QuestionAnswer(Strict):
-    """The body that answers a question."""
-
     answer: str = Field(min_length=1, max_length=limits.COMMENT_CHARS)
     to_all: StrictBool = Field(
         default=False, description="everybody may read question and answer, but not who asked"
@@ -67,8 +57,6 @@ class QuestionAnswer(Strict):
 
 
 class QuestionView(Strict):
-    """A question, perhaps answered."""
-
     number: int
     about: str | None
     text: str

@@ -1,4 +1,4 @@
-"""A compiled CUDA submission, on its way from the compiler to the worker that runs it."""
+"""A compiled CUDA submission, for the worker that runs it."""
 
 from __future__ import annotations
 
@@ -30,22 +30,16 @@ Library = Annotated[
 
 
 class Artefact(Strict):
-    """A compiled library."""
-
     # A hash of everything that it was made from.
     key: str
-    # Such as sm_90a.
     arch: str
-    # The compiler's version.
     toolkit: str
     library: Library
-    # Of the library.
     sha256: str
-    # The compiler's output.
     log: str = ""
     kernels: list[KernelUsage] = Field(default_factory=list)
 
     @property
     def intact(self) -> bool:
-        """True if the library is still the one that was stored."""
+        """The library is as stored."""
         return hashlib.sha256(self.library).hexdigest() == self.sha256

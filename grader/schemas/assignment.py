@@ -1,5 +1,3 @@
-"""Assignments, their times and remaining limits."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -17,7 +15,7 @@ _TIME = "in the course's time zone, or with an offset; a day alone means its {}"
 
 
 class Counts(StrEnum):
-    """The submission that counts for a challenge: the one with the most points, or the last."""
+    """The submission that counts: the one with the most points, or the last."""
 
     BEST = "best"
     LAST = "last"
@@ -31,7 +29,7 @@ class PartBody(Strict):
 
 
 class AttemptLimits(Strict):
-    """Limits for each challenge of the assignment while it is open. Null: only those of the platform."""
+    """Per challenge, while the assignment is open. Null: only the platform's limits."""
 
     day: StrictInt | None = Field(
         default=None, ge=1, le=1000, description="submissions per day of the course's time zone"
@@ -43,7 +41,9 @@ class AttemptLimits(Strict):
 
 
 class AssignmentBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>: the whole assignment. A new one is a draft."""
+    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>: the whole assignment. A new one is a
+    draft.
+    """
 
     title: str = Field(min_length=1, max_length=limits.TITLE_CHARS)
     parts: list[PartBody] = Field(min_length=1, max_length=50)
@@ -110,8 +110,6 @@ class PublishAssignmentBody(Strict):
 
 
 class GroupView(Strict):
-    """A group of cases."""
-
     name: str
     points: float = Field(description="if every case of the group is right, with the part's weight")
     needs: list[str] = Field(description="groups without which it earns nothing")
@@ -129,7 +127,7 @@ class PartView(Strict):
 
 
 class AttemptsLeft(Strict):
-    """What a student has left for one challenge now; null: the assignment sets no limit."""
+    """Of one challenge; null: no limit by the assignment."""
 
     challenge: str
     day: int | None
@@ -138,7 +136,7 @@ class AttemptsLeft(Strict):
 
 
 class AssignmentView(Strict):
-    """An assignment. Times are the caller's: with an extension, the extended ones."""
+    """Times are the caller's: with an extension, the extended ones."""
 
     course: str
     slug: str
@@ -180,8 +178,9 @@ class AssignmentList(Strict):
 
 
 class ExtensionBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/extensions: for one student, one section or
-    the present members of a group, even after the deadline. It also applies to earlier submissions."""
+    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/extensions: for a student, a section or
+    the members of a group, even after the deadline. It also applies to earlier submissions.
+    """
 
     student: str | None = Field(default=None, max_length=limits.NAME_CHARS)
     section: str | None = Field(default=None, min_length=1, max_length=limits.NAME_CHARS)

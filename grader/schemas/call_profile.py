@@ -1,7 +1,7 @@
-"""Counts of one call on the emulated GPU: by kernel, by line of the source, and in total.
+"""Counts of one call on the emulated GPU, named as metrics of Nsight Compute if possible.
 
-Each count is defined here, with the name of the same metric of Nsight Compute if there is one. That counts machine
-code, this counts PTX, in which addresses take more instructions and short branches are not yet predicates.
+Nsight Compute counts machine code, this counts PTX, in which addresses take more instructions and short
+branches are not yet predicates.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, mo
 
 from grader.schemas.strict import Strict
 
-# ``sandbox/emulator/profile.py`` cuts at these: nobody reads more, and it is stored with every report.
+# ``sandbox/emulator/profile.py`` cuts at these, since every report stores them.
 MOST_KERNELS, MOST_LINES = 32, 200
 MOST_ACCESSES, MOST_IN_TIMELINE = 64, 100
 SECTOR_BYTES = 32
-# Multiprocessors of the modelled card, and warps of each.
 MULTIPROCESSORS, MOST_WARPS = 132, 64
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -31,7 +30,7 @@ Term = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z0-9 ]+$
 
 
 class KernelCounts(Strict):
-    """Counts of some instructions. Zeros are omitted when stored or sent."""
+    """Counts of some instructions; zeros are omitted."""
 
     instructions: Count = Field(
         default=0,
@@ -130,7 +129,7 @@ class KernelCounts(Strict):
         default=0, description="those of divisions of integers, and of their remainders"
     )
 
-    # Without a return type: it would replace the fields in the OpenAPI document.
+    # A return type would replace the fields in the OpenAPI document.
     @model_serializer(mode="wrap")
     def _without_zeros(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         kept = serialize(self).items()
@@ -140,12 +139,12 @@ class KernelCounts(Strict):
 
     @property
     def threads_per_instruction(self) -> float:
-        """Active threads per warp of 32, on average."""
+        """Per warp of 32, on average."""
         return self.threads / self.instructions if self.instructions else 0.0
 
     @property
     def active_threads(self) -> float:
-        """Threads per warp of 32 that did something, on average; a predicate that is false switches a thread off."""
+        """Threads per warp of 32 that did something, on average; a false predicate switches a thread off."""
         return self.threads_on / self.instructions if self.instructions else 0.0
 
     @property
@@ -155,12 +154,12 @@ class KernelCounts(Strict):
 
     @property
     def local_bytes(self) -> int:
-        """Bytes from and to local memory: arrays of threads, and spilled registers."""
+        """Local memory: arrays of threads, and spilled registers."""
         return SECTOR_BYTES * self.local_sectors + 4 * 32 * self.spill_requests
 
     @property
     def requests(self) -> int:
-        """Requests of warps to global memory."""
+        """To global memory."""
         return self.load_requests + self.store_requests + self.atomic_requests
 
     @property
@@ -190,15 +189,16 @@ class KernelCounts(Strict):
 
 
 class PtxCount(Strict):
-    """A PTX instruction, and how often warps issued it."""
+    """How often warps issued a PTX instruction."""
 
     text: Text
     instructions: Count
 
 
 class LineCounts(KernelCounts):
-    """Counts of one line, over all launches of a kernel. A step is the distance in bytes between the addresses of
-    neighbouring threads, if it is constant."""
+    """One line, over all launches of a kernel. A step is the distance in bytes between the addresses of
+    neighbouring threads, if it is constant.
+    """
 
     line: int = Field(ge=0, lt=2**31, description="of the source, from 1; 0: unknown")
     load_step: Step | None = None
@@ -208,7 +208,7 @@ class LineCounts(KernelCounts):
 
 
 class AccessCounts(Strict):
-    """Accesses of one kind to one array of global memory at one line, over all launches of a kernel."""
+    """One kind of access to one array at one line, over all launches of a kernel."""
 
     line: int = Field(ge=0, lt=2**31, description="of the source; 0: unknown")
     array: ArrayName = Field(default="", description="empty: unknown, or several")
@@ -228,12 +228,12 @@ class AccessCounts(Strict):
 
     @property
     def times(self) -> float | None:
-        """How often each byte of the array is asked for on average; None if the array is unknown."""
+        """Per byte, on average; None if the array is unknown."""
         return self.bytes / self.array_bytes if self.array_bytes else None
 
 
 class ArrayCounts(Strict):
-    """Bytes of an array of global memory, over all launches of a kernel."""
+    """Of global memory, over all launches of a kernel."""
 
     name: ArrayName
     bytes: Count = Field(description="its size")
@@ -251,7 +251,7 @@ class Launched(Strict):
 
 
 class KernelProfile(Strict):
-    """All launches of one kernel that have the same shape. Times are their sum in microseconds."""
+    """All launches of one kernel with the same shape. Times are sums in microseconds."""
 
     name: KernelName
     launches: Size
@@ -316,7 +316,7 @@ class KernelProfile(Strict):
 
     @property
     def counted_text(self) -> str:
-        """Of how many blocks the counts are, if not of all."""
+        """Empty if all blocks are counted."""
         return (
             f" (counted in {self.counted_blocks:,} of {self.blocks:,} blocks)" if self.counted_blocks else ""
         )
@@ -336,8 +336,6 @@ class KernelProfile(Strict):
 
 
 class CallProfile(Strict):
-    """The profile of one call."""
-
     card: str = Field(max_length=64, description="the card that the model describes")
     model: int = Field(ge=1, description="version; times and counts of two versions are not comparable")
     time_us: Microseconds = Field(
@@ -369,8 +367,9 @@ class CallProfile(Strict):
 
     @property
     def parts_us(self) -> dict[str, float]:
-        """The parts of ``time_us``: for each bound the time of the kernels that it limits, then launches, copies and
-        omitted kernels."""
+        """Of ``time_us``: for each bound the time of the kernels that it limits, then launches, copies and
+        omitted kernels.
+        """
         parts: dict[str, float] = {}
         for kernel in self.kernels:
             if kernel.bound:
@@ -383,7 +382,6 @@ class CallProfile(Strict):
 
     @property
     def by_line(self) -> dict[int, LineCounts]:
-        """Line -> counts over all kernels."""
         found: dict[int, list[LineCounts]] = {}
         for kernel in self.kernels:
             for each in kernel.lines:

@@ -1,4 +1,4 @@
-"""A run of one case under a tool of the CUDA toolkit, on a GPU: the choice, and what the tool found."""
+"""A run of one case under a tool of the CUDA toolkit, on a GPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader import limits
 from grader.formats import duration, three_digits
 from grader.schemas.strict import Strict
 
-# What Nsight Compute collects, in the order of the page, and what a page calls it.
+# In the order of the page.
 METRICS = MappingProxyType(
     {
         "gpu__time_duration.sum": "time, with the card's clocks as they are",
@@ -64,8 +64,6 @@ class CardTool(StrEnum):
 
 
 class CardCounter(Strict):
-    """A metric of Nsight Compute."""
-
     metric: str = Field(max_length=120)
     value: float = Field(allow_inf_nan=False)
     unit: str = Field(
@@ -97,7 +95,7 @@ class CardKernel(Strict):
 
 
 class CardFinding(Strict):
-    """An error that compute-sanitizer reports; equal ones of other threads are counted."""
+    """An error that compute-sanitizer reports, with the number of equal ones."""
 
     text: str = Field(max_length=400, description="its sentence")
     details: list[str] = Field(max_length=8, description="the lines under it")
@@ -106,7 +104,7 @@ class CardFinding(Strict):
 
 
 class CardToolRun(Strict):
-    """Printed in the submission's own box: it informs the author, and decides nothing."""
+    """Printed in the submission's box: it informs the author, and decides nothing."""
 
     tool: CardTool
     kernels: list[CardKernel] = Field(default_factory=list, max_length=limits.CARD_LAUNCHES)
@@ -118,7 +116,6 @@ class CardToolRun(Strict):
 
     @property
     def sentence(self) -> str:
-        """What the tool found, in one sentence."""
         if self.problem:
             return self.problem
         if self.tool is CardTool.COUNTERS:

@@ -1,5 +1,3 @@
-"""Signing keys and signed certificates."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""A challenge as API, CLI and pages show it."""
-
 from __future__ import annotations
 
 from pydantic import Field
@@ -119,13 +117,11 @@ class ChallengeDetail(ChallengeSummary):
 
     @property
     def hidden_told(self) -> str:
-        """What students see of hidden cases, as a sentence."""
         more = " and the categories of those that failed" if self.hidden_categories_named else ""
         return f"A report shows how many of them passed{more}."
 
     @property
     def library_told(self) -> str:
-        """The consequence of calling a library's kernels, as a sentence."""
         if self.library_kernels == "unranked":
             return "An accepted submission that calls a library's kernels (such as torch.add) gets no rank."
         return "A submission that calls a library's kernels (such as torch.add) is flagged for staff."

@@ -1,4 +1,4 @@
-"""An accepted kernel compared with another one for the same challenge, version and device."""
+"""An accepted kernel compared with another one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ComparedWorkload(Strict):
 
 
 class KernelComparison(Strict):
-    """Only what is open to the caller is listed."""
+    """Lists only what the caller may see."""
 
     mine: ComparedKernel
     other: ComparedKernel | None = Field(description="null if there is nothing to compare with")

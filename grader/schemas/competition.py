@@ -1,5 +1,3 @@
-"""Competitions: rules, teams, boards, finals."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -17,7 +15,7 @@ from grader.schemas.submission import State
 
 Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=limits.SLUG_CHARS)]
 Title = Annotated[str, Field(min_length=1, max_length=limits.TITLE_CHARS)]
-# Workloads are named after their sizes; the column of baselines' workloads has this many characters.
+# As long as the column of baselines' workloads.
 WORKLOAD_CHARS = 40
 
 
@@ -78,8 +76,6 @@ class HiddenWorkload(Strict):
 
 
 class ChallengeBody(Strict):
-    """A challenge of a competition, in a request of staff."""
-
     challenge: Slug
     points: float = Field(default=100.0, gt=0, le=1e6, description="its worth if points are scored")
     hidden_workloads: list[HiddenWorkload] = Field(
@@ -90,7 +86,7 @@ class ChallengeBody(Strict):
 
 
 class CompetitionBody(Strict):
-    """The body of POST /api/v1/competitions and POST /api/v1/competitions/SLUG."""
+    """Body of POST /api/v1/competitions and POST /api/v1/competitions/SLUG."""
 
     slug: Slug
     title: Title
@@ -151,8 +147,6 @@ class CompetitionBody(Strict):
 
 
 class ChallengeView(Strict):
-    """A challenge of a competition."""
-
     challenge: str
     title: str
     points: float
@@ -162,7 +156,7 @@ class ChallengeView(Strict):
 
 
 class Cap(Strict):
-    """A team's used submissions for one challenge; the limit is null if there is none."""
+    """Null: no limit."""
 
     challenge: str
     day_used: int
@@ -176,13 +170,11 @@ class TeamMemberView(Strict):
     left_at: datetime | None = None
 
 
-# The API document needs a name of which there is one: a course has MemberViews, too.
+# A unique name in the API document: courses have MemberViews, too.
 MemberView = TeamMemberView
 
 
 class TeamView(Strict):
-    """A team, for its members and staff."""
-
     name: str
     mode: Mode
     members: list[MemberView]
@@ -194,14 +186,12 @@ class TeamView(Strict):
 
 
 class TeamList(Strict):
-    """All official teams of a competition in the order of their creation, for staff. Caps are omitted."""
+    """All official teams in the order of their creation, for staff. Caps are omitted."""
 
     teams: list[TeamView]
 
 
 class CompetitionView(Strict):
-    """A competition."""
-
     slug: str
     title: str
     phase: Phase
@@ -238,7 +228,7 @@ class CompetitionList(Strict):
 
 
 class RegisterBody(Strict):
-    """The body of POST /api/v1/competitions/SLUG/register."""
+    """Body of POST /api/v1/competitions/SLUG/register."""
 
     team: str | None = Field(
         default=None, max_length=limits.NAME_CHARS, description="name of a new team; null: the caller's name"
@@ -253,8 +243,6 @@ class ModeBody(Strict):
 
 
 class ChallengeScore(Strict):
-    """A team's result for one challenge."""
-
     challenge: str
     solved: bool = False
     time_us: float | None = None
@@ -268,8 +256,6 @@ class ChallengeScore(Strict):
 
 
 class BoardRow(Strict):
-    """A team on a board."""
-
     rank: int | None
     team: str
     members: list[str]
@@ -288,8 +274,6 @@ class BoardRow(Strict):
 
 
 class CompetitionBoard(Strict):
-    """A board of a competition."""
-
     competition: str
     title: str
     kind: BoardKind
@@ -309,7 +293,7 @@ class CompetitionBoard(Strict):
 
 
 class FinalistsBody(Strict):
-    """Finalists: the best of the live board, or teams by name."""
+    """The best of the live board, or teams by name."""
 
     top: StrictInt | None = Field(
         default=None,
@@ -322,8 +306,6 @@ class FinalistsBody(Strict):
 
 
 class FinalBody(Strict):
-    """Body of the request that starts a final."""
-
     machine: str = Field(
         min_length=1, max_length=255, description="UUID of a GPU, or a host's name for a board without a GPU"
     )
@@ -331,7 +313,7 @@ class FinalBody(Strict):
 
 
 class DisqualifyBody(Strict):
-    """Body of the request that disqualifies a team."""
+    """Disqualifies a team."""
 
     team: str = Field(min_length=1, max_length=limits.NAME_CHARS)
     reason: str = Field(
@@ -368,7 +350,7 @@ class FinalEntry(Strict):
 
 
 class RankChange(Strict):
-    """A team's rank in each repeat. If the time of a repeat is unknown, the median of the team's others replaces it."""
+    """A team's rank in each repeat. The median of its other repeats replaces an unknown time."""
 
     team: str
     final: int | None
@@ -389,8 +371,6 @@ class RankChanges(Strict):
 
 
 class Machine(Strict):
-    """A machine that can run a final."""
-
     name: str
     device: str
     model: str = ""
@@ -398,7 +378,7 @@ class Machine(Strict):
 
 
 class FinalView(Strict):
-    """A final: for staff, and for everyone once the results are out."""
+    """For staff, and for everyone once the results are out."""
 
     competition: str
     state: FinalState | None = Field(default=None, description="null if none was started")

@@ -1,5 +1,3 @@
-"""Courses, their members and rosters."""
-
 from __future__ import annotations
 
 from datetime import date, datetime
@@ -14,7 +12,9 @@ from grader.schemas.strict import Strict
 
 
 class CourseRole(StrEnum):
-    """``assistant`` reads and comments, ``instructor`` also sets deadlines and grades, ``owner`` appoints staff."""
+    """``assistant`` reads and comments, ``instructor`` also sets deadlines and grades, ``owner`` appoints
+    staff.
+    """
 
     OWNER = "owner"
     INSTRUCTOR = "instructor"
@@ -26,13 +26,13 @@ STAFF_OF_COURSE = (CourseRole.OWNER, CourseRole.INSTRUCTOR, CourseRole.ASSISTANT
 
 
 class Visibility(StrEnum):
-    """Who sees that a course exists (name, term and staff): its members, or everyone signed in."""
+    """Name, term and staff of a course are visible to its members, or to everyone signed in."""
 
     MEMBERS = "members"
     LISTED = "listed"
 
 
-# A slug in a URL; longer texts never reach the database.
+# Longer texts never reach the database.
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_-]*$"
 CourseSlug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=limits.SLUG_CHARS)]
 Revision = Annotated[
@@ -132,7 +132,7 @@ class MemberView(Strict):
 
 
 class InvitedView(Strict):
-    """A person on the roster who has not joined yet."""
+    """On the roster, but has not joined yet."""
 
     id: int
     full_name: str
@@ -145,7 +145,7 @@ class InvitedView(Strict):
 
 
 class RemovedView(Strict):
-    """A person whom staff removed from the roster. Only staff can bring them back."""
+    """Removed from the roster. Only staff can bring them back."""
 
     name: str
     full_name: str
@@ -188,8 +188,6 @@ RosterKind = Literal["add", "invite", "change", "return", "removed", "drop", "wi
 
 
 class RosterChange(Strict):
-    """A change by a roster."""
-
     line: int | None = Field(description="of the file; null if the person is not in it")
     person: str
     full_name: str = Field(default="", description="as in the file")
@@ -204,8 +202,6 @@ class RosterProblem(Strict):
 
 
 class RosterResult(Strict):
-    """The result of an import."""
-
     dry_run: bool
     applied: bool = Field(description="the changes were made")
     rows: int
@@ -229,8 +225,9 @@ class MemberChange(Strict):
 
 
 class InvitationOrder(Strict):
-    """Body of POST /api/v1/courses/<course>/invitations: new links for people who have not joined. Their earlier links
-    stop working."""
+    """Body of POST /api/v1/courses/<course>/invitations: new links for people who have not joined. Earlier
+    links stop working.
+    """
 
     mail: StrictBool = Field(
         default=False, description="mail the links; otherwise the answer holds them, for printing"
@@ -248,8 +245,6 @@ class PersonalLink(Strict):
 
 
 class InvitationSheet(Strict):
-    """New links."""
-
     course: str
     name: str
     expires_at: datetime
@@ -303,7 +298,7 @@ class CourseGroup(Strict):
 
 
 class OwnGroup(Strict):
-    """The calling student's group, and whether they may change it now."""
+    """The caller's group, and whether they may change it now."""
 
     course: str
     group: CourseGroup | None

@@ -1,5 +1,3 @@
-"""A course's own challenges, and the git repository that they may come from."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -29,8 +27,6 @@ class RepositoryBody(Strict):
 
 
 class RepositoryView(Strict):
-    """The repository of a course's catalogue."""
-
     url: str
     branch: str
     prefix: str
@@ -45,14 +41,12 @@ class RepositoryView(Strict):
 
 
 class HookView(Strict):
-    """A webhook's address, shown once: whoever knows it can start a synchronisation, and nothing else."""
+    """Shown once: whoever knows the address can only start a synchronisation."""
 
     url: str
 
 
 class CatalogueChallenge(Strict):
-    """A challenge of the course."""
-
     challenge: str
     title: str
     state: PublicationState
@@ -63,8 +57,6 @@ class CatalogueChallenge(Strict):
 
 
 class CourseCatalogue(Strict):
-    """A course's challenges, by slug."""
-
     course: str
     challenges: list[CatalogueChallenge]
     source: RepositoryView | None

@@ -15,8 +15,6 @@ class Severity(StrEnum):
 
 
 class Diagnostic(Strict):
-    """A message about one line."""
-
     line: int = Field(ge=1)
     column: int | None = Field(default=None, ge=1)
     severity: Severity
@@ -27,7 +25,7 @@ class Diagnostic(Strict):
 
 
 class DiagnosticList(Strict):
-    """Diagnostics of one submission, in the order of lines."""
+    """In the order of lines."""
 
     submission: str
     language: str

@@ -1,5 +1,3 @@
-"""Drafts: the code in a user's editor."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -11,7 +9,7 @@ from grader.schemas.strict import Moment, Strict
 
 
 class DraftBody(Strict):
-    """The body of PUT /api/v1/drafts/{challenge}/{language}."""
+    """Body of PUT /api/v1/drafts/{challenge}/{language}."""
 
     source: str
     based_on: Moment | None = Field(

@@ -1,4 +1,4 @@
-"""A map of a wrong result: where its errors are and how large, element by element or in tiles."""
+"""Where the errors of a wrong result are, and how large."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.schemas.strict import Strict
 
 
 class Cell(IntEnum):
-    """A cell's code. Codes between RIGHT and NOT_FINITE are decades of the error."""
+    """Codes between RIGHT and NOT_FINITE are decades of the error."""
 
     RIGHT = 0
     NOT_FINITE = 13
@@ -30,7 +30,7 @@ DECADES = Cell.NOT_FINITE - 1
 
 
 class ErrorWindow(Strict):
-    """The numbers around the first wrong element, a row of the map in each row."""
+    """The numbers around the first wrong element, by row of the map."""
 
     first: list[list[int]] = Field(description="index of each row's first element")
     values: dict[str, list[list[str]]] = Field(
@@ -49,7 +49,7 @@ class By(StrEnum):
 
 
 class Writer(Strict):
-    """Who wrote an element last in a call on the emulated GPU."""
+    """The last writer of an element, on the emulated GPU."""
 
     by: By
     kernel: str = ""
@@ -82,7 +82,7 @@ class Writer(Strict):
 
 
 def index_text(index: Sequence[int]) -> str:
-    """An index x, y, z as kernels have it: ``3``, ``(3, 1)``, ``(3, 1, 2)``."""
+    """As kernels have it: ``3``, ``(3, 1)``, ``(3, 1, 2)``."""
     count = 3 if index[2] else 2 if index[1] else 1
     return str(index[0]) if count == 1 else f"({', '.join(map(str, index[:count]))})"
 
@@ -92,7 +92,7 @@ UNKNOWN, UNWRITTEN, FIRST_BLOCK = 0, 1, 2
 
 
 class Blocks(Strict):
-    """Which block wrote the first element of each cell last, in the call on the emulated GPU."""
+    """The block that wrote the first element of each cell last, on the emulated GPU."""
 
     cells: str = Field(
         max_length=limits.ERROR_MAP_BLOCK_CHARS,
@@ -118,7 +118,7 @@ class Blocks(Strict):
         return cls(cells=cells, table=rows, kernels=kernels)
 
     def ids(self, cells: int) -> array[int]:
-        """An id for each cell. Raises ValueError if they don't fit, or a row that they name is not there."""
+        """Raises ValueError if they don't fit the cells and rows."""
         ids = _words(self.cells, "H", cells)
         rows = unpacked(self.table, 16 * cells)
         if max(ids, default=0) >= len(rows) // 16 + FIRST_BLOCK:
@@ -147,8 +147,9 @@ def unpacked(text: str, most: int) -> bytes:
 
 
 class ErrorMap(Strict):
-    """The result's elements in row-major order, folded into lines of ``width`` elements. Each cell covers a tile of
-    lines and elements, and has the code of its worst element."""
+    """Elements in row-major order, in lines of ``width``. A cell covers a tile of them, and has the code of
+    its worst element.
+    """
 
     shape: list[int] = Field(description="of the result")
     width: int = Field(
@@ -179,7 +180,7 @@ class ErrorMap(Strict):
         return base64.b64encode(zlib.compress(codes, 9)).decode()
 
     def codes(self) -> bytes:
-        """A byte for each cell. Raises ValueError if they don't fit the map."""
+        """A byte for each cell. Raises ValueError."""
         most = self.rows * self.columns
         found = unpacked(self.cells, most)
         if len(found) != most:
@@ -192,7 +193,7 @@ class ErrorMap(Strict):
         return self.tile[0] * down, self.tile[1] * across
 
     def coarse_blocks(self, rows: int, columns: int) -> list[list[int]]:
-        """As ``coarse``: the id of each first cell; empty if blocks are unknown. Raises as ``Blocks.ids``."""
+        """As ``coarse``, with the id of each first cell; may be empty. Raises as ``Blocks.ids``."""
         if self.blocks is None:
             return []
         ids, (down, across) = self.blocks.ids(self.rows * self.columns), self._merged(rows, columns)
@@ -216,8 +217,9 @@ class ErrorMap(Strict):
         return f"off by less than {number}" + (f" {self.unit}" if self.unit else "")
 
     def coarse(self, rows: int, columns: int) -> list[bytes]:
-        """At most ``rows`` of at most ``columns`` cells; each has the worst code of those that it covers. Raises
-        ValueError if the cells don't fit the map."""
+        """At most ``rows`` of ``columns`` cells, with the worst code of those that they cover. Raises
+        ValueError.
+        """
         codes, (down, across) = self.codes(), self._merged(rows, columns)
         lines = [codes[at : at + self.columns] for at in range(0, len(codes), self.columns)]
         return [

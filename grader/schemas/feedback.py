@@ -1,5 +1,3 @@
-"""Feedback on students' work: comments on lines, a rubric, and regrade requests."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,7 +11,7 @@ from grader.schemas.strict import Strict
 
 
 class Shown(StrEnum):
-    """When students see comments and rubric points of the staff."""
+    """When students see comments and rubric points."""
 
     AT_ONCE = "at_once"
     ON_RELEASE = "on_release"
@@ -51,7 +49,7 @@ class CommentChange(Strict):
 
 
 class EditView(Strict):
-    """An earlier text of a comment, for staff."""
+    """An earlier text, for staff."""
 
     text: str
     until: datetime
@@ -59,8 +57,6 @@ class EditView(Strict):
 
 
 class CommentView(Strict):
-    """A comment."""
-
     number: int
     author: str | None
     staff: bool = Field(description="its author wrote as staff")
@@ -84,7 +80,7 @@ class ThreadView(Strict):
 
 
 class CommentList(Strict):
-    """Comments of a submission, in the order of lines."""
+    """In the order of lines."""
 
     submission: str
     threads: list[ThreadView]
@@ -99,8 +95,6 @@ class CommentList(Strict):
 
 
 class CriterionBody(Strict):
-    """A criterion of a rubric."""
-
     id: StrictInt | None = Field(
         default=None, ge=1, le=2**31 - 1, description="keeps the points given for it; null: a new criterion"
     )
@@ -135,8 +129,6 @@ class CriterionView(Strict):
 
 
 class FeedbackView(Strict):
-    """Settings and rubric of an assignment's feedback."""
-
     course: str
     assignment: str
     shown: Shown
@@ -151,8 +143,6 @@ class FeedbackView(Strict):
 
 
 class ScoreBody(Strict):
-    """Points for a criterion."""
-
     criterion: StrictInt = Field(ge=1, le=2**31 - 1)
     points: StrictFloat | StrictInt | None = Field(
         ge=0, le=1_000_000, allow_inf_nan=False, description="null removes them"
@@ -176,8 +166,6 @@ class ScoresBody(Strict):
 
 
 class ScoreView(Strict):
-    """Points of a student for a criterion."""
-
     criterion: CriterionView
     challenge: str
     points: float | None = Field(default=None, description="null: not graded yet, or not released")

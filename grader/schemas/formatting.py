@@ -1,5 +1,3 @@
-"""Formatting of the editor's text."""
-
 from __future__ import annotations
 
 from pydantic import Field
@@ -8,7 +6,7 @@ from grader.schemas.strict import Strict
 
 
 class FormatBody(Strict):
-    """The body of POST /api/v1/format."""
+    """Body of POST /api/v1/format."""
 
     language: str = Field(max_length=16, description="cuda or triton")
     source: str

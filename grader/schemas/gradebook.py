@@ -1,5 +1,3 @@
-"""Grades."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -12,7 +10,7 @@ from grader.schemas.strict import Strict
 
 
 class PartProgress(StrEnum):
-    """A student's progress with a part: nothing submitted, nothing accepted yet, or accepted."""
+    """Nothing submitted, nothing accepted yet, or accepted."""
 
     NOT_STARTED = "not_started"
     STUCK = "stuck"
@@ -20,7 +18,7 @@ class PartProgress(StrEnum):
 
 
 class GradeLine(Strict):
-    """A line of the explanation. The points of all lines add up to the part's."""
+    """The points of all lines add up to the part's."""
 
     text: str
     points: float
@@ -28,7 +26,7 @@ class GradeLine(Strict):
 
 
 class PartGrade(Strict):
-    """A student's points for one challenge of an assignment."""
+    """For one challenge of an assignment."""
 
     challenge: str
     points: float
@@ -77,7 +75,7 @@ class AssignmentGrade(Strict):
 
 
 class CategoryGrade(Strict):
-    """A student's points in a category, without what was dropped."""
+    """Without dropped points."""
 
     name: str
     weight: float
@@ -87,7 +85,7 @@ class CategoryGrade(Strict):
 
 
 class StudentGrades(Strict):
-    """A student's grades. ``points`` and ``most`` are sums of all parts; ``total`` follows the course's policy."""
+    """``points`` and ``most`` are sums of all parts; ``total`` follows the course's policy."""
 
     id: int = Field(description="the account's number, which survives a change of its name")
     name: str
@@ -107,8 +105,6 @@ class StudentGrades(Strict):
 
 
 class PartStatistics(Strict):
-    """Progress of all students with a part."""
-
     assignment: str
     challenge: str
     title: str
@@ -204,7 +200,7 @@ class ExportRow(Strict):
     total_most: float | None = None
 
 
-# Columns of an ExportRow with points, which tables for people show rounded.
+# Tables for people show these rounded.
 POINT_COLUMNS = (
     *("points", "most", "rubric", "ungraded"),
     *("assignment_counted", "assignment_most", "total", "total_most"),

@@ -1,5 +1,3 @@
-"""The hardware in a report: resources of each kernel, and the state of the GPU while it was timed."""
-
 from __future__ import annotations
 
 from enum import StrEnum
@@ -20,10 +18,9 @@ class Witness(StrEnum):
 
 
 class KernelUsage(Strict):
-    """One kernel: registers, spilled bytes and stack bytes per thread; static shared memory per block.
+    """Registers, spilled bytes and stack bytes per thread; static shared memory per block.
 
-    The assembler's figures are the compiler's word. The runner's figures of a Triton kernel come from the process that
-    runs the submission, so nothing trusts them.
+    The runner's figures come from the process that runs the submission, so nothing trusts them.
     """
 
     name: str
@@ -41,8 +38,9 @@ class KernelUsage(Strict):
 
 
 class ClockEvent(StrEnum):
-    """Why a GPU's clocks were below its highest, in the driver's terms. Idleness is not among them: the GPU is read
-    between rounds."""
+    """Why a GPU's clocks were below its highest, in the driver's terms. Idleness is missing: the GPU is read
+    between rounds.
+    """
 
     APPLICATION_CLOCKS = "application_clocks"
     POWER_CAP = "power_cap"
@@ -55,8 +53,7 @@ class ClockEvent(StrEnum):
 
     @property
     def slows(self) -> bool:
-        """True if the round must be repeated: heat or hardware slowed the GPU. A power cap does not count: it is normal
-        during a large matrix product."""
+        """Heat or hardware slowed the GPU, so repeat the round. A power cap is normal."""
         return self in _SLOWING
 
 
@@ -71,7 +68,7 @@ _SLOWING = frozenset(
 
 
 class Spread(Strict):
-    """Minimum, median and maximum of a few samples."""
+    """Of a few samples."""
 
     low: float
     median: float
@@ -90,8 +87,7 @@ class Spread(Strict):
 
 
 class GpuState(Strict):
-    """The GPU around the rounds of one workload, read with NVML by the judge. Null: the GPU or its driver does not
-    tell."""
+    """Around the rounds of one workload, read with NVML by the judge. Null: the driver does not tell."""
 
     samples: int = Field(ge=1)
     sm_mhz: Spread | None = None
@@ -109,7 +105,7 @@ class GpuState(Strict):
 
     @property
     def sentence(self) -> str:
-        """All values in one line: ``SM 1,755 MHz (1,200 to 1,980), memory 3,201 MHz, 500 W, up to 70 °C``."""
+        """``SM 1,755 MHz (1,200 to 1,980), memory 3,201 MHz, 500 W, up to 70 °C``."""
         parts = [
             f"SM {self.sm_mhz.words('MHz')}" if self.sm_mhz else "",
             f"memory {self.memory_mhz.words('MHz')}" if self.memory_mhz else "",
@@ -128,7 +124,7 @@ class GpuState(Strict):
 
 
 class GpuReading(Strict):
-    """A GPU's present state, read by its worker at each heartbeat. Null: the driver does not tell."""
+    """The GPU's state at a heartbeat. Null: the driver does not tell."""
 
     use: int | None = Field(default=None, description="percent of recent time in which a kernel ran")
     memory_used: int | None = Field(default=None, description="bytes")

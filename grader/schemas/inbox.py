@@ -1,5 +1,3 @@
-"""The inbox of staff: flagged submissions, similar pairs and requests that need a look."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -12,7 +10,7 @@ from grader.schemas.strict import Strict
 
 
 class Subject(StrEnum):
-    """The kind of an item: a report's flag, a pair of similar submissions, or a regrade request."""
+    """A report's flag, a pair of similar submissions, or a regrade request."""
 
     FLAG = "flag"
     PAIR = "pair"
@@ -29,8 +27,6 @@ class Outcome(StrEnum):
 
 
 class InboxItem(Strict):
-    """An item of the inbox."""
-
     key: str = Field(description="its name in decisions")
     subject: Subject
     mark: str = Field(description="a flag's word, `similar` or `regrade_request`")
@@ -51,7 +47,7 @@ class InboxItem(Strict):
 
 
 class InboxList(Strict):
-    """Items, newest first."""
+    """Newest first."""
 
     items: list[InboxItem]
     more: bool = Field(description="there are more, which filters can find")

@@ -1,5 +1,3 @@
-"""Leaderboards: of a challenge, of a track, and an overview."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,8 +11,6 @@ from grader.schemas.strict import Strict
 
 
 class LeaderboardEntry(Strict):
-    """An entry of a board."""
-
     rank: int | None = Field(
         description="1 + the entries faster by more than the board's resolution, so ranks may be shared; null if the "
         "caller may not see ranks, or for the caller's own entry if it is newer than a frozen board"
@@ -37,14 +33,12 @@ class LeaderboardEntry(Strict):
 
 
 class ReferenceKind(StrEnum):
-    """The kind of an unranked row."""
-
     BASELINE = "baseline"
-    """PyTorch's own implementation, timed by the same judge."""
+    """PyTorch's implementation, timed by the same judge."""
     STAFF = "staff"
     """The best accepted submission of staff."""
     ROOFLINE = "roofline"
-    """The lower bound from memory and arithmetic: speed of light."""
+    """The lower bound from memory and arithmetic."""
 
 
 class Reference(Strict):
@@ -59,7 +53,7 @@ class Reference(Strict):
 
 
 class Leaderboard(Strict):
-    """A board. If ``open`` is false, the caller sees only their own entry: ``entries`` is empty and ``total`` 0."""
+    """If ``open`` is false, the caller sees only their own entry: ``entries`` is empty and ``total`` 0."""
 
     challenge: str
     version: int
@@ -104,7 +98,7 @@ class Record(Strict):
 
 
 class RecordHistory(Strict):
-    """Records of one board, oldest first. Each is faster than the one before by more than the board's resolution."""
+    """Oldest first. Each is faster than the one before by more than the board's resolution."""
 
     challenge: str
     version: int

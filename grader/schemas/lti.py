@@ -1,5 +1,3 @@
-"""Learning platforms, their courses, and the grades sent to them."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -28,7 +26,7 @@ class PlatformKind(StrEnum):
 
 
 class Teachers(StrEnum):
-    """The role here of a platform's instructors of a linked course."""
+    """The role here of a platform's instructors."""
 
     INSTRUCTOR = "instructor"
     ASSISTANT = "assistant"
@@ -44,7 +42,7 @@ class LtiScoreState(StrEnum):
 
 
 class LtiPlatformBody(Strict):
-    """A learning platform. For Canvas and Moodle ``site`` is enough; others need issuer and URLs."""
+    """For Canvas and Moodle ``site`` is enough; others need issuer and URLs."""
 
     name: str = Field(min_length=1, max_length=limits.NAME_CHARS)
     kind: PlatformKind = PlatformKind.OTHER
@@ -70,7 +68,7 @@ class LtiPlatformBody(Strict):
 
 
 class LtiPlatformChange(Strict):
-    """Changes of a platform; omitted fields stay unchanged."""
+    """Omitted fields stay unchanged."""
 
     name: str | None = Field(default=None, min_length=1, max_length=limits.NAME_CHARS)
     deployments: list[_ID] | None = Field(default=None, max_length=limits.LTI_ENTRIES)
@@ -97,7 +95,7 @@ class LtiPlatformView(Strict):
 
 
 class LtiTool(Strict):
-    """This platform's URLs, for the learning platform."""
+    """URLs for the learning platform."""
 
     login_url: str
     launch_url: str
@@ -128,8 +126,6 @@ class LtiScoreView(Strict):
 
 
 class LtiLinkView(Strict):
-    """A link from the platform's course to an assignment."""
-
     id: int
     assignment: str
     title: str

@@ -1,5 +1,3 @@
-"""Notices: events that a person may want to know, and the choice of those that reach them."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -12,7 +10,7 @@ from grader.schemas.strict import Strict
 
 
 class NoticeKind(StrEnum):
-    """The subject of a notice. Each kind can be turned off, on the site and by mail."""
+    """Each kind can be turned off, on the site and by mail."""
 
     COMMENT = "comment"
     GRADE = "grade"
@@ -35,8 +33,6 @@ WORDS = {
 
 
 class NoticeView(Strict):
-    """A notice."""
-
     id: int
     kind: NoticeKind
     text: str
@@ -47,7 +43,7 @@ class NoticeView(Strict):
 
 
 class NoticeList(Strict):
-    """Notices, newest first."""
+    """Newest first."""
 
     notices: list[NoticeView]
     unread: int = Field(description="of all notices, not only of these")
@@ -68,7 +64,7 @@ class NoticeChoice(Strict):
 
 
 class NoticeChoices(Strict):
-    """A person's choice of notices: on the site, and in mails that collect several."""
+    """On the site, and in mails that collect several."""
 
     choices: list[NoticeChoice]
     mailed: bool = Field(

@@ -1,5 +1,3 @@
-"""The operations page: queues, workers with their GPUs, waiting times, platform failures, and alerts."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,8 +11,6 @@ from grader.schemas.submission import Alert
 
 
 class WatchedWorker(Strict):
-    """A worker and its GPU."""
-
     worker: WorkerView
     gpu: str | None
     reading: GpuReading | None = Field(description="the GPU's state")
@@ -32,7 +28,7 @@ class HourFigures(Strict):
 
 
 class OurFailure(Strict):
-    """A submission that the platform failed to judge; it cost its author nothing."""
+    """The platform failed to judge the submission; it cost its author nothing."""
 
     submission: str
     challenge: str
@@ -42,8 +38,6 @@ class OurFailure(Strict):
 
 
 class Operations(Strict):
-    """The operations page."""
-
     queues: QueueList
     waits: dict[str, float] = Field(description="device -> seconds that its oldest submission has waited")
     workers: list[WatchedWorker]

@@ -1,4 +1,4 @@
-"""A run of one public case, with sizes and inputs of its author's choice: the request, and what the report keeps."""
+"""A run of one public case with its author's sizes and inputs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from grader import limits
 from grader.schemas.card_tool import CardTool
 from grader.schemas.strict import Strict
 
-# Nested lists of values: no argument has as many dimensions.
+# No argument has as many dimensions.
 _DEPTH = 8
 # As long as an expression may be.
 _SIZE_CHARS = 200
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """JSON has no word for NaN and infinity: they become ``nan``, ``inf`` and ``-inf``."""
+    """JSON has no NaN and infinity: they become ``nan``, ``inf`` and ``-inf``."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, list):
@@ -63,7 +63,7 @@ class StepChoice(Strict):
 
 
 class OwnCase(Strict):
-    """A public case, run alone. ``grader.challenge.own_case`` checks it against the challenge."""
+    """A public case, run alone. ``grader.challenge.own_case`` checks it."""
 
     name: str = Field(min_length=1, max_length=100, description="the name of a public case")
     sizes: dict[str, Size] = Field(
@@ -94,7 +94,7 @@ class OwnCase(Strict):
 
     @property
     def changes(self) -> bool:
-        """True if sizes or inputs differ from the case's own."""
+        """True if sizes or inputs differ from the case's."""
         return bool(self.sizes or self.inputs)
 
     def stored(self) -> str:
@@ -103,7 +103,7 @@ class OwnCase(Strict):
 
 
 class OutputRecord(Strict):
-    """A result of the kernel, kept to compare it with that of another run."""
+    """A result of the kernel, to compare it with that of another run."""
 
     argument: str
     shape: list[int]
@@ -119,7 +119,7 @@ class OutputRecord(Strict):
 
 
 class OwnRun(Strict):
-    """What ran: the case with its sizes and inputs, and the kernel's results."""
+    """The case with its sizes and inputs, and the kernel's results."""
 
     case: str
     sizes: dict[str, int] = Field(description="all sizes that it ran with")

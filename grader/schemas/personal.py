@@ -1,5 +1,3 @@
-"""Deletion of an account: the announcement and its date."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -16,7 +14,7 @@ class DeletionBody(Strict):
 
 
 class DeletionView(Strict):
-    """The effects of deleting an account, and its date if it was requested."""
+    """The effects of deleting an account, and its date if requested."""
 
     name: str
     due_at: datetime | None = Field(description="when it will be deleted; null if nobody requested it")

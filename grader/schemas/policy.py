@@ -1,4 +1,4 @@
-"""How a course makes final grades of points: dropped assignments, weights of categories, the scale, curves."""
+"""How a course makes final grades of points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 from grader import limits
 from grader.schemas.strict import Strict
 
-# As many as an expression takes.
 FORMULA_CHARS = 200
 
 
@@ -24,8 +23,9 @@ class Category(Strict):
 
 
 class GradePolicy(Strict):
-    """With categories, the total is the weighted mean of their shares, times ``scale``; an assignment in none of them
-    does not count. Without, the points are added up."""
+    """With categories, the total is the weighted mean of their shares, times ``scale``; an assignment in none
+    of them does not count. Without, the points are added up.
+    """
 
     categories: list[Category] = Field(default_factory=list, max_length=20)
     drop: StrictInt = Field(default=0, ge=0, le=50, description="as a category's, if there are none")
@@ -46,13 +46,13 @@ class GradePolicy(Strict):
 
 
 def policy_of(stored: str) -> GradePolicy:
-    """Of a course's row."""
     return GradePolicy.model_validate_json(stored) if stored else GradePolicy()
 
 
 class CurveBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/curve: a formula for the points of an assignment, or of the whole course.
-    Nothing changes without ``apply``: the answer shows what would."""
+    """Body of PUT /api/v1/courses/<course>/curve: a formula for the points of an assignment, or of the whole
+    course. Without ``apply`` nothing changes: the answer shows the effect.
+    """
 
     assignment: str | None = Field(
         default=None, max_length=limits.SLUG_CHARS, description="null: the course's total"

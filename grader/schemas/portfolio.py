@@ -1,5 +1,3 @@
-"""A person's kernels, to keep or to show: sources, times, ranks, notes."""
-
 from __future__ import annotations
 
 from datetime import date, datetime
@@ -12,7 +10,7 @@ from grader.schemas.strict import Strict
 
 
 class PortfolioEntry(Strict):
-    """An accepted submission, as its latest judgement that counts has it."""
+    """An accepted submission with its latest judgement that counts."""
 
     submission: str
     challenge: str

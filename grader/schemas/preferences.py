@@ -1,5 +1,3 @@
-"""A person's choices of how pages look and work."""
-
 from __future__ import annotations
 
 from enum import StrEnum
@@ -30,12 +28,11 @@ class ProfileAudience(StrEnum):
     """Only the person."""
 
     def narrowed(self, other: ProfileAudience) -> ProfileAudience:
-        """The narrower of the two."""
         return max(self, other, key=list(ProfileAudience).index)
 
 
 class Preferences(Strict):
-    """Preferences. ``GRADER_PROFILE_READERS`` limits ``profile``, ``calendar`` and ``kernels``."""
+    """``GRADER_PROFILE_READERS`` limits ``profile``, ``calendar`` and ``kernels``."""
 
     theme: Theme = Theme.SYSTEM
     vim: bool = Field(default=False, description="vim keys in the editor")
@@ -55,7 +52,7 @@ class Preferences(Strict):
 
 
 class PreferencesBody(Strict):
-    """Changes; omitted fields stay unchanged, and null is an error."""
+    """Omitted fields stay unchanged, and null is an error."""
 
     theme: Theme | SkipJsonSchema[None] = None
     vim: StrictBool | SkipJsonSchema[None] = None
@@ -73,7 +70,7 @@ class PreferencesBody(Strict):
 
 
 def of_stored(stored: dict[str, Any]) -> Preferences:
-    """Ignores stored fields of a later release."""
+    """Ignores fields of a later release."""
     known = {key: value for key, value in stored.items() if key in Preferences.model_fields}
     try:
         return Preferences.model_validate(known)

@@ -1,5 +1,3 @@
-"""A person's profile for others: activity, languages, ranks, badges."""
-
 from __future__ import annotations
 
 from datetime import date, datetime
@@ -28,8 +26,6 @@ class BadgeKind(StrEnum):
 
 
 class Badge(Strict):
-    """A badge."""
-
     kind: BadgeKind
     title: str
     about: str = Field(description="a challenge's or track's title, or a number")
@@ -75,8 +71,6 @@ class BestRank(Strict):
 
 
 class Profile(Strict):
-    """A profile."""
-
     name: str
     role: str
     since: datetime

@@ -1,7 +1,6 @@
-"""Advice from a profile: the limit and the largest costs of a call in sentences, totals, and lines to show.
+"""Advice from a profile: the limit and the largest costs of a call in sentences.
 
-The gain of a hint is what the model would save without the cost that it names: ``Costs`` takes the cost out of the
-kernel's terms, and puts these together as the model does.
+The gain of a hint is what the model saves without the cost: ``Costs`` takes it out of the kernel's terms.
 """
 
 from __future__ import annotations
@@ -23,38 +22,37 @@ from grader.schemas.call_profile import (
     LineCounts,
 )
 
-# Nobody tries more at a time.
 MOST_HINTS = 3
 # A launch takes (sum of term ** OVERLAP) ** (1 / OVERLAP), as in the model.
 OVERLAP = 4.0
-# Smaller shares of a call's time are not worth a sentence.
+# Smaller shares of a call's time get no sentence.
 _WORTH = 0.02
-# Lines without counts to show around those with counts.
+# Lines without counts around those with counts.
 _AROUND = 2
-# Accesses beyond this factor of the ideal are worth a sentence.
+# Smaller factors get no sentence.
 _SCATTERED = 1.5
 _CONFLICTS = 1.25
-# Fewer active threads per warp on average are worth a sentence.
+# More active threads per warp get no sentence.
 _FEW_THREADS = 24
 _WARP = 32
-# So is a lower share of resident warps, or of a multiprocessor's average work.
+# Larger shares get no sentence.
 _LOW_OCCUPANCY = 0.5
 _UNBALANCED = 0.85
-# Elements that are read as often could come from shared memory, where a tile serves as many threads. If each thread
-# makes four results of them, it loads 5 values where it loaded 8, and half of the instructions go.
+# Elements read as often could come from shared memory. If each thread then makes four results, it loads 5
+# values instead of 8, and half of the instructions go.
 _REUSED, _TILE, _TILE_USES, _TILE_SLOTS = 8.0, 32, 1.6, 0.5
-# An array of no more bytes is a tile itself.
+# A smaller array is itself a tile.
 _SMALL_BYTES = 4096
 _SHARED_CYCLES = 30
-# An array that goes through memory as often is worth a sentence.
+# An array that goes through memory less often gets no sentence.
 _AGAIN = 1.7
-# Threads of a block that is large enough, and what a thread may do before its block is too small.
+# Threads of a large enough block, and what a thread may do before its block is too small.
 _BLOCK_THREADS, _MORE_WORK = 256, 8
-# Integer slots and issue slots of a cycle.
+# Per cycle.
 _INTEGER_RATE, _ISSUE_RATE = 2.0, 4.0
 # In PTX: a division of 64 bits, or the question whether 32 bits suffice for it.
 _LONG_DIVISION = re.compile(r"(?:div|rem)\.[us]64|and\.b64 .*-4294967296")
-# A hint on the grid may come first only if it gains as many times what others do: a small workload needs few blocks.
+# Small workloads need few blocks, so a hint on the grid comes first only if it gains as many times more.
 _GRID_WEIGHT, _SMALL_GRID_WEIGHT = 0.5, 0.1
 # Tiles are more work than other changes, and not every launch can join another.
 _TILE_WEIGHT, _FUSING_WEIGHT = 0.8, 0.6
@@ -73,24 +71,21 @@ _BOUNDS = {
     "launches": "the cost of launching kernels",
     "copies": "copies and memsets",
 }
-# Terms of the whole card; all others are of the busiest multiprocessor.
+# Of the whole card; all others are of the busiest multiprocessor.
 _OF_THE_CARD = ("DRAM", "L2", "atomics on one address", "blocks", "latency")
 
 
 @dataclass(frozen=True)
 class Hint:
-    """Advice on one line or on the whole call."""
-
     #: Of the source, from 1; 0: none.
     line: int
     text: str
-    #: The time without this cost is shorter by this, by the model, microseconds; without those of better hints for the
-    #: same kernel already.
+    # : Microseconds that the model saves without this cost, after better hints for the same kernel.
     us: float
     #: The kind of cost, a word.
     kind: str = ""
     remedy: str = ""
-    #: Others with the same cost, which are in ``us``, too.
+    # : Others with the same cost, which are in ``us``, too.
     lines: tuple[int, ...] = ()
     #: Of ``us``, for the order.
     weight: float = 1.0
@@ -103,7 +98,6 @@ class Hint:
 
     @property
     def also(self) -> str:
-        """The other lines."""
         if not self.lines:
             return ""
         named = [str(line) for line in self.lines[:4]] + (["others"] if len(self.lines) > 4 else [])
@@ -112,7 +106,6 @@ class Hint:
 
 
 def bound_sentence(profile: CallProfile) -> str:
-    """What limits the whole call."""
     if not profile.parts_us:
         return "It launches nothing and copies nothing."
     name, us = max(profile.parts_us.items(), key=lambda part: part[1])
@@ -123,12 +116,11 @@ def bound_sentence(profile: CallProfile) -> str:
 
 
 def bound_words(name: str) -> str:
-    """A bound in words."""
     return _BOUNDS.get(name) or (name if "units" not in name else f"instructions for the {name}")
 
 
 def hints_of(profile: CallProfile) -> list[Hint]:
-    """What to try next, the best first; hints of one kernel stay in their order."""
+    """The best first; hints of one kernel stay in their order."""
     lists = [list(_of_kernel(kernel)) for kernel in profile.kernels]
     lists += [[hint] for hint in (*_launching(profile), *_several_passes(profile))]
     worth = [[hint for hint in hints if hint.us >= _WORTH * profile.time_us] for hints in lists]
@@ -136,7 +128,6 @@ def hints_of(profile: CallProfile) -> list[Hint]:
     while len(found) < MOST_HINTS and any(worth):
         best = max(filter(None, worth), key=lambda hints: hints[0].weight * hints[0].us)
         hint = best.pop(0)
-        # Two ways to say that launches should be one.
         if not any(other.kind == hint.kind == "launches" for other in found):
             found.append(hint)
     return found
@@ -189,7 +180,7 @@ def together(terms_us: Iterable[float]) -> float:
 
 @dataclass
 class Costs:
-    """What a change would take out of a kernel's counts, and put in; ``factors``: of terms."""
+    """What a change takes out of a kernel's counts, and puts in; ``factors``: of terms."""
 
     kernel: KernelProfile
     everything: KernelCounts
@@ -289,7 +280,7 @@ def _integer_slots_of(kernel: KernelProfile, counts: KernelCounts) -> float:
 
 
 def _of_kernel(kernel: KernelProfile) -> Iterator[Hint]:
-    """The best, then what is the best without the cost that it names, and so on."""
+    """The best, then the best without its cost, and so on."""
     everything, done = kernel.total, set[str]()
     for _ in range(MOST_HINTS):
         found = [hint for advice in _ADVICE for hint in advice(kernel, everything) if hint.kind not in done]
@@ -389,7 +380,7 @@ def _atomics(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hint]:
     worst = max(found, key=lambda it: it.turns)
     met = worst.turns > 2 * worst.requests
     per_block = sum(access.threads for access in found) <= 2 * blocks
-    # By one thread of each block and, if that is so, by fewer blocks.
+    # By one thread of each block, perhaps by fewer blocks.
     few = MULTIPROCESSORS * kernel.launches if per_block else blocks
     if per_block:
         costs.factors = {"blocks": 1 / _MORE_WORK}
@@ -503,7 +494,7 @@ def _conflicts(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hint
 
 
 def _cycles_of(kernel: KernelProfile, everything: KernelCounts, line: LineCounts) -> float:
-    """Cycles that warps wait for a line, or issue it."""
+    """Waiting and issuing."""
     if everything.delay_cycles:
         return line.delay_cycles + line.instructions
     waits = everything.stall_cycles + everything.instructions
@@ -700,7 +691,7 @@ def _little_work(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hi
     elements = _elements(kernel) / kernel.blocks
     if kernel.threads < 2 * _WARP or not accesses or not elements:
         return
-    # Until each thread has an element, and then as long as blocks are left to run side by side.
+    # Until each thread has an element, and while blocks are left to run side by side.
     more = max(kernel.threads / elements, kernel.blocks / (2 * MULTIPROCESSORS * kernel.resident_blocks))
     more = min(_MORE_WORK, more, kernel.blocks / MULTIPROCESSORS)
     if more < 2:
@@ -820,7 +811,7 @@ def _number(value: float) -> str:
 
 
 def totals(counts: KernelCounts) -> Iterator[tuple[str, str]]:
-    """Name and value of each total that is not zero."""
+    """Without zeros."""
     yield "warp instructions", f"{counts.instructions:,}"
     yield "active threads", f"{counts.active_threads:.1f} of 32"
     yield "divergent branches", f"{counts.divergent_branches:,}"
@@ -851,13 +842,13 @@ def gain_text(hint: Hint, profile: CallProfile) -> str:
 
 
 def waits(kernel: KernelProfile) -> list[tuple[str, float]]:
-    """What warps wait for, and its share of all waiting; the longest first."""
+    """Reasons and shares, the longest first."""
     whole = sum(kernel.stalls.values())
     return [(reason, cycles / whole) for reason, cycles in kernel.stalls.items() if cycles >= _WORTH * whole]
 
 
 def bytes_text(kernel: KernelProfile) -> str:
-    """Bytes that went through memory against those of each array once; empty if its arrays are unknown."""
+    """Bytes through memory against those of each array once; empty if its arrays are unknown."""
     needed = kernel.launches * sum(
         array.bytes * (bool(array.read) + bool(array.written)) for array in kernel.arrays
     )
@@ -868,7 +859,7 @@ def bytes_text(kernel: KernelProfile) -> str:
 
 
 def local_text(kernel: KernelProfile) -> str:
-    """What a thread moves to and from local memory; empty if nothing."""
+    """To and from local memory; empty if nothing."""
     total = kernel.total
     if not total.local_bytes:
         return ""
@@ -877,6 +868,6 @@ def local_text(kernel: KernelProfile) -> str:
 
 
 def shown_lines(profile: CallProfile, count: int) -> list[int]:
-    """Lines to show of a source with ``count`` lines: those with counts, and a few around them."""
+    """Those with counts, and a few around them."""
     near = {line + away for line in profile.by_line if line for away in range(-_AROUND, _AROUND + 1)}
     return sorted(line for line in near if 1 <= line <= count)

@@ -1,5 +1,3 @@
-"""A student's progress, by track."""
-
 from __future__ import annotations
 
 from enum import StrEnum
@@ -10,8 +8,6 @@ from grader.schemas.strict import Strict
 
 
 class Mark(StrEnum):
-    """A student's state at a challenge."""
-
     OPEN = "open"
     """Nothing was submitted."""
     ATTEMPTED = "attempted"
@@ -40,8 +36,6 @@ class ChallengeProgress(Strict):
 
 
 class TrackProgress(Strict):
-    """Progress in one track."""
-
     title: str
     description: str = ""
     solved: int
@@ -53,8 +47,6 @@ class TrackProgress(Strict):
 
 
 class Progress(Strict):
-    """Progress in all tracks."""
-
     user: str
     solved: int
     attempted: int

@@ -1,4 +1,4 @@
-"""The result of proving a challenge: named checks, and every submission that was run."""
+"""The result of proving a challenge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.schemas.strict import Strict
 
 
 class Status(StrEnum):
-    """The result of a check. ``weak``: a wrong kernel could pass, or a figure is not reliable."""
+    """``weak``: a wrong kernel could pass, or a figure is not reliable."""
 
     OK = "ok"
     WEAK = "weak"
@@ -24,8 +24,6 @@ class Status(StrEnum):
 
 
 class Check(Strict):
-    """One check of one challenge."""
-
     name: str
     status: Status
     summary: str
@@ -34,8 +32,9 @@ class Check(Strict):
 
 
 class CandidateRole(StrEnum):
-    """The purpose of one of our submissions: the first three must pass, the last two must fail. ``variant``: another
-    right answer than the reference's, for a challenge with a checker."""
+    """The first three must pass, the last two must fail. ``variant``: another right answer than the
+    reference's, for a challenge with a checker.
+    """
 
     SOLUTION = "solution"
     NATIVE = "native"
@@ -49,8 +48,9 @@ class CandidateRole(StrEnum):
 
 
 class CandidateOutcome(StrEnum):
-    """The result. ``broken``: it did not compile or load, so it says nothing about the suite. ``compiled``: it
-    compiles, but nothing here can run it."""
+    """``broken``: it did not compile or load, so it says nothing about the suite. ``compiled``: it compiles,
+    but nothing here can run it.
+    """
 
     ACCEPTED = "accepted"
     FAILED = "failed"
@@ -83,8 +83,9 @@ class CandidateResult(Strict):
 
 
 class ApproximationOutcome(StrEnum):
-    """The result of a wrong answer in the rounds of a workload. ``allowed``: it passes, and the challenge says why.
-    ``not_applicable``: it equals the right answer, bit for bit, on all cases."""
+    """The result of a wrong answer in the rounds of a workload. ``allowed``: it passes, and the challenge
+    says why. ``not_applicable``: it equals the right answer on all cases.
+    """
 
     CAUGHT = "caught"
     PASSES = "passes"
@@ -129,7 +130,6 @@ class Proof(Strict):
 
     @property
     def refusing(self) -> list[str]:
-        """Names of the cases that refuse a wrong kernel, in the suite's order."""
         named = {name for result in self.wrong for name in result.failed}
         known = [name for name in self.cases if name in named]
         return [*known, *sorted(named.difference(known))]

@@ -1,5 +1,3 @@
-"""Publication of challenges: whether students see one and from when, and who sees whom on its board."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -37,7 +35,8 @@ class BoardAudience(StrEnum):
     COURSE = "course"
     """Members of a course that assigns the challenge."""
     PSEUDONYMOUS = "pseudonymous"
-    """Everyone, but other people have made-up names, which stay the same on this board; staff see real ones."""
+    """Everyone, but other people have made-up names, which stay the same on this board; staff see real ones.
+    """
     HIDDEN = "hidden"
     """Only staff. Others see their own entry, without a rank."""
 
@@ -52,7 +51,7 @@ class PublicationBody(Strict):
 
 
 class BoardBody(Strict):
-    """The audience of a challenge's board. Both fields are set: an omitted one means public, or not frozen."""
+    """Both fields are set: an omitted one means public, or not frozen."""
 
     board: BoardAudience = BoardAudience.PUBLIC
     frozen_at: ZonedMoment | None = Field(
@@ -67,8 +66,6 @@ class BoardSettings(Strict):
 
 
 class PublicationView(Strict):
-    """A challenge's publication."""
-
     challenge: str
     title: str
     state: PublicationState = Field(

@@ -1,5 +1,3 @@
-"""Queues, workers and quotas."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,14 +11,12 @@ from grader.schemas.submission import JudgingReason
 
 
 class Pause(Strict):
-    """A paused queue."""
-
     reason: str = Field(description="by staff, for everyone to read")
     since: datetime
 
 
 class QueueView(Strict):
-    """A queue: a device, or ``compile``."""
+    """A device, or ``compile``."""
 
     name: str
     paused: Pause | None = Field(default=None, description="of this queue, or of all")
@@ -35,14 +31,12 @@ class QueueList(Strict):
 
 
 class PauseBody(Strict):
-    """The body of POST /api/v1/queues/NAME/pause."""
+    """Body of POST /api/v1/queues/NAME/pause."""
 
     reason: str = Field(default="", max_length=limits.REASON_CHARS, description="shown to everyone who waits")
 
 
 class WorkerState(StrEnum):
-    """A worker's state."""
-
     IDLE = "idle"
     WORKING = "working"
     DRAINING = "draining"
@@ -53,8 +47,6 @@ class WorkerState(StrEnum):
 
 
 class WorkerView(Strict):
-    """A worker."""
-
     name: str
     device: str = Field(description="empty if it only compiles")
     compiles: bool
@@ -71,22 +63,18 @@ class WorkerList(Strict):
 
 
 class ChallengeKind(Strict):
-    """The kind of a challenge's submissions."""
-
     challenge: str
     kind: JudgingReason
     chosen: bool = Field(description="true: set by staff; false: from the challenge's track")
 
 
 class KindBody(Strict):
-    """The body of POST /api/v1/challenges/SLUG/kind."""
+    """Body of POST /api/v1/challenges/SLUG/kind."""
 
     kind: JudgingReason | None = Field(default=None, description="null: from the challenge's track")
 
 
 class Quota(Strict):
-    """A quota."""
-
     limit: int
     used: int
     remaining: int
@@ -96,7 +84,9 @@ class Quota(Strict):
 
 
 class AssignmentQuota(Strict):
-    """What an open assignment leaves for this challenge; null: no limit. A day is one of the course's time zone."""
+    """What an open assignment leaves for this challenge; null: no limit. A day is one of the course's time
+    zone.
+    """
 
     course: str
     assignment: str
@@ -109,8 +99,6 @@ class AssignmentQuota(Strict):
 
 
 class Quotas(Strict):
-    """A user's quotas."""
-
     challenge: str
     waiting: Quota = Field(description="submissions waiting or running at once, for all challenges")
     submissions: Quota = Field(description="submissions for this challenge")

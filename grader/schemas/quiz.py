@@ -1,5 +1,3 @@
-"""Questions to an author about their own accepted kernel: as the judge draws them, and as they are answered."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -9,9 +7,8 @@ from pydantic import Field, StrictInt
 
 from grader.schemas.strict import Strict
 
-# Of a submission.
 MOST_QUESTIONS = 3
-# Tries for a number; for a choice there is one, because a second one would often be right by luck.
+# A second choice would often be right by luck.
 NUMBER_ATTEMPTS, CHOICE_ATTEMPTS = 2, 1
 
 
@@ -32,7 +29,7 @@ class QuizChoice(Strict):
 
 
 class DrawnQuestion(Strict):
-    """A question with its answer, which leaves the server only once the question is settled."""
+    """The answer leaves the server only once the question is settled."""
 
     kind: QuizKind
     setting: str = Field(description="the case and the sizes")
@@ -53,7 +50,7 @@ class DrawnQuestion(Strict):
 
 
 class QuizQuestion(Strict):
-    """A question as its author and their staff read it."""
+    """As its author and their staff read it."""
 
     number: int = Field(ge=1)
     kind: QuizKind

@@ -14,7 +14,7 @@ from grader.schemas.version import Judgement
 
 
 class RegradeScope(StrEnum):
-    """What is judged again: a submission, a student's, an assignment's, or a challenge's under its version."""
+    """A submission, a student's, an assignment's, or a challenge's under its version."""
 
     SUBMISSION = "submission"
     STUDENT = "student"
@@ -31,8 +31,9 @@ class RegradeState(StrEnum):
 
 
 class Change(StrEnum):
-    """The effect on a submission. ``up``: more points or, with equal points, a time that the board can tell is better.
-    ``failed``: a failure of the platform; order it again."""
+    """``up``: more points or, with equal points, a time that the board can tell is better. ``failed``: a
+    failure of the platform; order it again.
+    """
 
     UP = "up"
     DOWN = "down"
@@ -42,8 +43,9 @@ class Change(StrEnum):
 
 
 class RegradeBody(Strict):
-    """Body of POST /api/v1/regrades. Name a ``submission``; or a ``course`` with a ``student``, an ``assignment``, or
-    both; or a ``challenge``."""
+    """Body of POST /api/v1/regrades. Name a ``submission``; or a ``course`` with a ``student``, an
+    ``assignment``, or both; or a ``challenge``.
+    """
 
     submission: str | None = Field(default=None, max_length=32)
     course: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
@@ -88,8 +90,6 @@ class RegradeDecision(Strict):
 
 
 class RegradedSubmission(Strict):
-    """One submission of a regrade."""
-
     submission: str
     user: str
     challenge: str
@@ -149,7 +149,7 @@ class RegradeSummary(Strict):
 
 
 class RegradeView(Strict):
-    """A regrade. ``grades`` and ``boards`` show its present effect; both are empty once it is published."""
+    """``grades`` and ``boards`` show its present effect; both are empty once it is published."""
 
     number: int
     scope: RegradeScope

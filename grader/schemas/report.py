@@ -1,6 +1,5 @@
-"""The result of judging a submission: one model for judge, records, API, CLI and pages.
-
-Impossible states do not validate: an accepted case has no mismatch, a compile error has run no case.
+"""The result of judging a submission, for judge, records, API, CLI and pages. Impossible states do not
+validate.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from grader.schemas.verdict import VerdictRow, VerdictWord
 Sizes = dict[str, int]
 Interval = tuple[float, float]
 
-# The hidden cases' part of ``Report.breakdown_s``.
+# In ``Report.breakdown_s``.
 HIDDEN_PHASE = "hidden_cases"
 _SHORTEST_US = scoring.SHORTEST_S * 1e6
 
@@ -57,8 +56,9 @@ class Verdict(VerdictWord):
 
 
 class CaseVerdict(VerdictWord):
-    """The result of one case. ``not_run``: earlier faults used up the submission's fresh boxes. ``not_covered``: too
-    large for the emulated GPU, and sampled blocks cannot replace it."""
+    """``not_run``: earlier faults used up the submission's fresh boxes. ``not_covered``: too large for the
+    emulated GPU, and sampled blocks cannot replace it.
+    """
 
     ACCEPTED: ClassVar[CaseVerdict]
     WRONG_ANSWER: ClassVar[CaseVerdict]
@@ -75,12 +75,12 @@ class CaseVerdict(VerdictWord):
 
     @property
     def holds_back(self) -> bool:
-        """True if a submission with such a case is not accepted."""
+        """A submission with such a case is not accepted."""
         return self is not CaseVerdict.ACCEPTED and self is not CaseVerdict.NOT_COVERED
 
 
 class Flag(StrEnum):
-    """A mark for staff next to a verdict; never a verdict."""
+    """A mark for staff; never a verdict."""
 
     LIBRARY_KERNEL = "library_kernel"
     HOST_COMPUTED = "host_computed"
@@ -89,14 +89,14 @@ class Flag(StrEnum):
     SIMILAR = "similar"
 
 
-# A unit of errors: of a quantiser, see ``grader.challenge.tolerance``.
+# A unit of errors, see ``grader.challenge.tolerance``.
 STEPS = "steps"
 # An allowed error is up to half a step more than a whole number of them.
 _ROUNDED_STEP = 1e-6
 
 
 class WorstElement(Strict):
-    """One of the elements with the largest errors. NaN and infinity are the words ``nan``, ``inf`` and ``-inf``."""
+    """One of the largest errors. NaN and infinity are the words ``nan``, ``inf`` and ``-inf``."""
 
     index: list[int] = Field(description="row-major")
     got: str = Field(max_length=limits.VALUE_CHARS, description="a number, or never written")
@@ -117,7 +117,7 @@ class WorstElement(Strict):
     )
 
     def counted(self, value: float, unit: str) -> str:
-        """An error, or the allowed one, in the unit that the challenge chose; a part of a step is none."""
+        """An error, or the allowed one, in the challenge's unit; a part of a step is none."""
         assert self.unit_size is not None
         number = value / self.unit_size
         if unit == STEPS:
@@ -167,7 +167,7 @@ class Mismatch(Strict):
 
 
 class Checked(StrEnum):
-    """How much of a case was checked. ``sample`` and ``faults``: of a large case on an emulated GPU."""
+    """``sample`` and ``faults``: of a large case on an emulated GPU."""
 
     ALL = "all"
     SAMPLE = "sample"
@@ -175,7 +175,7 @@ class Checked(StrEnum):
 
 
 def place_text(place: Sequence[int]) -> str:
-    """A block's or thread's place: ``3``, or ``3,1`` and ``3,1,2`` if its other axes are used."""
+    """``3``, or ``3,1`` and ``3,1,2`` if other axes are used."""
     used = max((axis for axis in range(len(place)) if place[axis]), default=0)
     return ",".join(map(str, place[: used + 1]))
 
@@ -231,7 +231,7 @@ class CaseReport(Strict):
 
 
 class HiddenCases(Strict):
-    """What the author may know of hidden cases: how many passed, and nothing about how the others failed."""
+    """What the author may know: how many passed, and nothing about how the others failed."""
 
     passed: int = Field(ge=0)
     total: int = Field(ge=1)
@@ -248,7 +248,7 @@ class HiddenCases(Strict):
 
 
 class LargeSizes(Strict):
-    """The public cases that are for a GPU alone, as a group."""
+    """The public GPU-only cases."""
 
     passed: int = Field(ge=0)
     total: int = Field(ge=1)
@@ -261,7 +261,7 @@ class LargeSizes(Strict):
 
     @property
     def remark(self) -> str:
-        """Remarks in brackets; empty if there are none."""
+        """In brackets; empty if there are none."""
         found = [f"{self.not_covered} not covered"] if self.not_covered else []
         if self.checked is Checked.SAMPLE:
             found.append("only sampled blocks and what they write")
@@ -274,8 +274,9 @@ class LargeSizes(Strict):
 
 
 class CaseGroup(Strict):
-    """A group of cases that earns points in assignments with partial credit. Of a group with hidden cases, students
-    see only the points."""
+    """Cases that earn points together in assignments with partial credit. Of a group with hidden cases,
+    students see only the points.
+    """
 
     name: str
     points: float = Field(ge=0)
@@ -292,7 +293,6 @@ class CaseGroup(Strict):
 
     @property
     def sentence(self) -> str:
-        """Why it has its points."""
         if self.rule_broken:
             return "nothing, because a rule of the challenge is broken"
         if self.lacks:
@@ -305,12 +305,12 @@ class CaseGroup(Strict):
         return f"{self.right} of {self.cases} cases are right"
 
 
-# The correctness points that belong to no group.
+# Points that belong to no group.
 EVERY_CASE = "all cases"
 
 
 class WorkloadCost(Strict):
-    """The minimal cost of a workload by the challenge's cost model, and the device's ceilings."""
+    """The least bytes and operations by the challenge's cost model, and the device's ceilings."""
 
     bytes: float = Field(ge=0, description="bytes that must move")
     flops: float = Field(ge=0, description="operations that must be done")
@@ -323,7 +323,7 @@ class WorkloadCost(Strict):
 
 
 TOO_SHORT = "too short to measure here"
-# Baselines that every challenge has: the reference as written, and through torch.compile.
+# The reference as written, and through torch.compile.
 PYTORCH = ("eager", "compile")
 
 
@@ -396,7 +396,7 @@ class WorkloadReport(Strict):
 
     @property
     def remarks(self) -> list[str]:
-        """Anything unusual about this time, as sentences for the student."""
+        """Sentences for the student."""
         found = (
             self._why_no_time(),
             self._why_no_baseline(),
@@ -456,8 +456,6 @@ class WorkloadReport(Strict):
 
 
 class Score(Strict):
-    """The score."""
-
     time_us: float | None = Field(
         default=None, description="geometric mean over ranked workloads; null: no rank, no speedup, no record"
     )
@@ -562,7 +560,8 @@ class Report(Strict):
     @property
     def speedups(self) -> dict[str, float]:
         """By baseline that every ranked workload has, ``eager`` first: geometric mean of its time over the
-        submission's. Empty without a score."""
+        submission's. Empty without a score.
+        """
         ranked = [workload for workload in self.workloads if workload.ranked]
         times = [workload.time_us for workload in ranked if workload.time_us is not None]
         if self.score.time_us is None or len(times) < len(ranked):
@@ -576,33 +575,33 @@ class Report(Strict):
 
     @property
     def credit(self) -> float | None:
-        """The share of the correctness points that its groups earned, 0 to 1; null without groups."""
+        """Share of the correctness points that its groups earned, 0 to 1; null without groups."""
         most = sum(group.most for group in self.groups)
         return sum(group.points for group in self.groups) / most if most else None
 
     @property
     def fails_only_hidden(self) -> bool:
-        """True if every public case passed, but a hidden one failed."""
+        """Every public case passed, but a hidden one failed."""
         if self.hidden is None or self.hidden.passed == self.hidden.total:
             return False
         return not any(case.verdict.holds_back for case in self.cases if not case.hidden)
 
     @property
     def meaning(self) -> str:
-        """The verdict's meaning here, a sentence for the student."""
+        """A sentence for the student."""
         if self.fails_only_hidden:
             return "Every public case passed, but at least one hidden case failed."
         return self.verdict.meaning
 
     def redacted(self) -> Report:
-        """The report for everyone but staff, at any time: only the number of hidden cases that passed.
+        """The report for everyone but staff: only the number of hidden cases that passed.
 
-        A submission controls how and when a hidden case fails, so each word and each second of it could carry a piece
-        of that case's data. docs/judging.md describes what remains.
+        A submission controls how and when a hidden case fails, so each word and each second could carry a
+        piece of its data. docs/judging.md describes what remains.
         """
         hidden = [case for case in self.cases if case.hidden]
         kept = dict(self.breakdown_s)
-        # They may have run without being listed, if judging ended during them.
+        # They may have run unlisted, if judging ended during them.
         if not hidden and HIDDEN_PHASE not in kept:
             return self
         public = [case for case in self.cases if not case.hidden]
@@ -615,14 +614,14 @@ class Report(Strict):
                 "breakdown_s": {name: seconds for name, seconds in kept.items() if name not in unsafe},
             }
         )
-        # In reports from before all hidden failures had the same verdict.
+        # Older reports have other verdicts for hidden failures.
         if shown.fails_only_hidden and self.verdict.row.of_cases:
             shown = shown.model_copy(update={"verdict": Verdict.WRONG_ANSWER})
         return shown
 
 
 def large_sizes(cases: Sequence[CaseReport]) -> LargeSizes | None:
-    """The public cases that are for a GPU alone; None if none of them ran."""
+    """None if no public GPU-only case ran."""
     large = [case for case in cases if case.on and not case.hidden]
     if not large:
         return None
@@ -636,8 +635,7 @@ def large_sizes(cases: Sequence[CaseReport]) -> LargeSizes | None:
 
 
 def hidden_cases(cases: Sequence[CaseReport], *, named: bool) -> HiddenCases | None:
-    """What may be shown of these hidden cases; None if there are none. ``named``: the challenge shows their
-    categories."""
+    """None if there are none. ``named``: the challenge shows their categories."""
     if not cases:
         return None
     failed = [case for case in cases if case.verdict is not CaseVerdict.ACCEPTED]

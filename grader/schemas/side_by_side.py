@@ -1,4 +1,4 @@
-"""Two profiles of one workload side by side: counters, the largest difference, and what explains the times."""
+"""Two profiles of one workload side by side: counters, the largest difference, and its explanation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from grader.schemas.call_profile import CallProfile, KernelCounts
 from grader.schemas.profile_advice import Hint, bound_words, hints_of
 from grader.schemas.strict import Strict
 
-# Differences below these factors are not marked, and times below are about the same.
+# Smaller differences are not marked; closer times are about the same.
 _MARKED = 1.25
 _SAME_TIME = 1.03
-# Counters whose difference is smaller explain nothing.
+# Counters with a smaller difference explain nothing.
 _TELLS = 1.1
 # An advice explains a difference of times if it gains this share of it.
 _EXPLAINS = 0.4
@@ -49,7 +49,7 @@ class SideBySide(Strict):
 
 
 def comparable(one: CallProfile | None, other: CallProfile | None) -> str:
-    """Why the counts of two profiles cannot be compared; empty if they can."""
+    """Why they cannot be compared; empty if they can."""
     if one is None or other is None:
         return "Only kernels that the emulated GPU timed have counters."
     if (one.card, one.model) != (other.card, other.model):
@@ -58,7 +58,7 @@ def comparable(one: CallProfile | None, other: CallProfile | None) -> str:
 
 
 def side_by_side(profiles: tuple[CallProfile, CallProfile], names: tuple[str, str]) -> SideBySide:
-    """``names``: how the sentence calls the two, such as "your kernel"."""
+    """``names``: in the sentence, such as "your kernel"."""
     rows = [row for measure in _MEASURES for row in measure(profiles)]
     differing = [row for row in rows if row.worse is not None]
     most = max(differing, key=lambda row: row.factor or math.inf, default=None)
@@ -110,7 +110,7 @@ def _of_totals(
     *,
     more_is_worse: bool = True,
 ) -> Measure:
-    """Left out if neither has any. One without any has "–", and is not compared."""
+    """Empty if neither has any. One without any has "–", and is not compared."""
 
     def measure(profiles: tuple[CallProfile, CallProfile]) -> Sequence[Counter]:
         one, other = (value(profile.total) for profile in profiles)
@@ -129,8 +129,9 @@ def _against_ideal(
     each: Callable[[KernelCounts], float | None],
     of_ideal: Callable[[KernelCounts], tuple[int, int]],
 ) -> Measure:
-    """``each``: of a request; ``of_ideal``: the count, and the least possible. Compared by their ratio: a wide load
-    needs more sectors than a narrow one."""
+    """``each``: of a request; ``of_ideal``: the count, and the least possible. Compared by their ratio: a
+    wide load needs more sectors than a narrow one.
+    """
 
     def measure(profiles: tuple[CallProfile, CallProfile]) -> Sequence[Counter]:
         totals = [profile.total for profile in profiles]
@@ -153,7 +154,7 @@ def _against_ideal(
 
 
 def _global(counts: KernelCounts) -> tuple[int, int]:
-    """Sectors of loads, stores and atomics; of atomics nobody knows the least."""
+    """Sectors of loads, stores and atomics, whose least is unknown."""
     ideal = counts.load_ideal_sectors + counts.store_ideal_sectors + counts.atomic_sectors
     return counts.sectors, ideal
 
@@ -170,7 +171,7 @@ def _moved_text(profile: CallProfile) -> str:
 
 
 def _needed(profile: CallProfile) -> int:
-    """Bytes of each array once, over all kernels: 0 if they are unknown. Names need not be unique: sizes tell."""
+    """Bytes of each array once, over all kernels; 0 if unknown. Names need not be unique, so sizes count."""
     sizes: dict[tuple[str, int], int] = {}
     for kernel in profile.kernels:
         for array in kernel.arrays:
@@ -252,12 +253,12 @@ def _explained(profiles: tuple[CallProfile, CallProfile], names: tuple[str, str]
 
 
 def _within(text: str) -> str:
-    """Without brackets, for brackets."""
+    """For use in brackets."""
     return text.replace(" (", ", ").replace(")", "")
 
 
 def _behind(slower: CallProfile, faster: CallProfile) -> Hint | None:
-    """The cost that the slower one has and the other has not, if it explains enough of the difference."""
+    """The cost that only the slower one has, if it explains enough of the difference."""
     theirs: dict[str, float] = {}
     for hint in hints_of(faster):
         theirs[hint.kind] = theirs.get(hint.kind, 0.0) + hint.us
@@ -285,14 +286,14 @@ def _verb(cause: str) -> str:
 
 
 def _of_cause(profile: CallProfile, cause: str) -> float:
-    """Microseconds that it needs for the same, whether or not that limits it."""
+    """Microseconds, even if the cause does not limit it."""
     if cause in ("launches", "copies", "other kernels"):
         return profile.parts_us.get(cause, 0.0)
     return profile.terms_us.get(cause, 0.0)
 
 
 def _evidence(cause: str, slower: CallProfile, faster: CallProfile) -> str:
-    """``6.4 MB against 1.2 MB``: the counter behind a cause, the slower one's first; empty if it does not tell."""
+    """``6.4 MB against 1.2 MB``, the slower one's first; may be empty."""
     measure = _BEHIND.get(cause) or (_BEHIND["instruction issue"] if "units" in cause else None)
     if measure is None:
         return ""
@@ -304,7 +305,7 @@ def _evidence(cause: str, slower: CallProfile, faster: CallProfile) -> str:
 
 
 def _warps(profile: CallProfile) -> float:
-    """Cycles of waiting and issuing for each warp that is resident at a time."""
+    """Cycles of waiting and issuing per resident warp."""
     kernel = profile.kernels[0]
     return (kernel.total.stall_cycles + kernel.total.instructions) / kernel.resident_warps
 

@@ -13,16 +13,12 @@ from grader.schemas.strict import Strict
 
 
 class Decision(StrEnum):
-    """The decision of staff on a pair."""
-
     OPEN = "open"
     DISMISSED = "dismissed"
     CONFIRMED = "confirmed"
 
 
 class SimilarSide(Strict):
-    """One submission of a pair."""
-
     submission: str | None = Field(
         description="null for the staff's solution, and if the reader may not read it"
     )
@@ -35,8 +31,6 @@ class SimilarSide(Strict):
 
 
 class SimilarPair(Strict):
-    """A pair."""
-
     number: int
     challenge: str
     left: SimilarSide
@@ -63,7 +57,7 @@ class SimilarityReport(Strict):
 
 
 class MatchedLines(Strict):
-    """Equal lines of the left and the right source, from 1."""
+    """Equal lines of both sources, from 1."""
 
     left: int
     right: int
@@ -71,7 +65,7 @@ class MatchedLines(Strict):
 
 
 class SimilarSources(Strict):
-    """A pair with both sources, for a view side by side."""
+    """A pair with both sources."""
 
     pair: SimilarPair
     language: Language
@@ -85,7 +79,7 @@ class SimilarSources(Strict):
 
 
 class DecisionBody(Strict):
-    """The body that decides about a pair."""
+    """Decides about a pair."""
 
     decision: Decision
     reason: str = Field(

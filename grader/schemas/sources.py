@@ -1,5 +1,3 @@
-"""The manifest of exported sources."""
-
 from __future__ import annotations
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""After solving: an accepted submission's place on its board, and the next challenge."""
+"""An accepted submission's place on its board, and the next challenge."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from pydantic import Field
 
 from grader.schemas.strict import Strict
 
-# With fewer other entries a percentile says more about their number than about the kernel.
+# With fewer other entries a percentile says little about the kernel.
 PERCENTILE_FROM = 10
 
 
 class Standing(Strict):
-    """An author's place on the board of a submission's challenge, version and device. Without ``rank`` the counts are
-    0."""
+    """Without ``rank`` the counts are 0."""
 
     submission: str
     rank: int | None = Field(default=None, description="of the author's entry; null: see `unranked`")
@@ -42,7 +41,6 @@ class Standing(Strict):
 
     @property
     def sentence(self) -> str:
-        """The place in words."""
         if self.rank is None:
             return self.unranked
         if not self.others:

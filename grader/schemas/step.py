@@ -39,7 +39,7 @@ Orders = Annotated[list[Annotated[list[StepAccess], Field(min_length=2, max_leng
 
 
 class StepLaunch(Strict):
-    """A launch of the call, one of whose blocks may be recorded."""
+    """A launch, one of whose blocks may be recorded."""
 
     kernel: str = Field(max_length=200)
     grid: list[int] = Field(min_length=3, max_length=3, description="blocks x y z")
@@ -47,7 +47,7 @@ class StepLaunch(Strict):
 
 
 class StepBundle(Strict):
-    """See ``sandbox/emulator/stepping/recorder.py``, which makes it."""
+    """Made by ``sandbox/emulator/stepping/recorder.py``."""
 
     version: int = 1
     data: str = Field(default="", max_length=limits.STEP_CHARS, description="gzip, in base64; empty: see why")

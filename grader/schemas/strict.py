@@ -1,8 +1,7 @@
 """The base of all models, and types of data from outside.
 
-Requests are not converted: in a body only ``true`` and ``false`` are booleans, and ``"1"`` is not a number; in a query,
-where everything is text, booleans are ``true`` or ``false``. So models of requests use pydantic's ``StrictInt`` and
-``StrictBool``, and ``Switch`` and ``Moment`` from here.
+Requests are not converted: in a body only ``true`` and ``false`` are booleans, and ``"1"`` is not a number.
+So their models use ``StrictInt`` and ``StrictBool``, and ``Switch`` and ``Moment`` from here.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool
 
 
 class Strict(BaseModel):
-    """Base of our models: unknown keys are errors, instances are immutable."""
+    """Unknown keys are errors, instances are immutable."""
 
     # Invalid input may be a source or a hidden case, and the error is logged.
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -37,7 +36,7 @@ def _moment(value: object) -> object:
         raise ValueError("write it like 2026-01-31T12:00:00Z") from None
 
 
-# For queries.
+# For queries, where everything is text.
 Switch = Annotated[StrictBool, BeforeValidator(_true_or_false)]
 # Never a number, which might mean seconds or milliseconds.
 Moment = Annotated[datetime, BeforeValidator(_moment)]

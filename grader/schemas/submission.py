@@ -1,5 +1,3 @@
-"""Submissions and their states."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -17,8 +15,7 @@ from grader.schemas.strict import Strict
 
 
 class State(StrEnum):
-    """A submission's state. After a failure of the platform it goes back to ``queued``, at most three times, then to
-    ``failed``."""
+    """After a failure of the platform it goes back to ``queued``, at most three times, then to ``failed``."""
 
     QUEUED = "queued"
     COMPILING = "compiling"
@@ -35,10 +32,11 @@ class State(StrEnum):
 
 
 class JudgingReason(StrEnum):
-    """Why something is judged, which decides its place in the queue. The platform decides this, never the submitter.
+    """Why something is judged, which decides its place in the queue. The platform decides this, never the
+    submitter.
 
-    ``run``: public cases only, for a look. It is not a submission: it is on no board and uses no attempt.
-    ``final``: a finalist of a competition, judged again on one particular machine.
+    ``run``: public cases only; on no board, uses no attempt. ``final``: a finalist of a competition, judged
+    again on one particular machine.
     """
 
     COMPETITION = "competition"
@@ -50,13 +48,14 @@ class JudgingReason(StrEnum):
 
     @property
     def chosen(self) -> bool:
-        """True if staff may choose it for a challenge's submissions."""
+        """Staff may choose it for a challenge's submissions."""
         return self in (JudgingReason.COMPETITION, JudgingReason.COURSE, JudgingReason.PRACTICE)
 
 
 class SetAside(StrEnum):
-    """Why a judgement does not count: its regrade is not published; a published regrade replaced it; or staff voided
-    the result."""
+    """Why a judgement does not count: its regrade is not published; a published regrade replaced it; or staff
+    voided the result.
+    """
 
     REGRADE = "regrade"
     REPLACED = "replaced"
@@ -64,7 +63,7 @@ class SetAside(StrEnum):
 
 
 class WaitReason(StrEnum):
-    """Why a submission waits, strongest reason first."""
+    """Strongest reason first."""
 
     PAUSED = "paused"
     NO_COMPILER = "no_compiler"
@@ -84,7 +83,7 @@ class WaitsFor(Strict):
 
 
 class ProgressView(Strict):
-    """The progress of judging. Steps: the public cases, then the timed workloads, then all hidden cases as one."""
+    """Steps: the public cases, then the timed workloads, then all hidden cases as one."""
 
     done: int = Field(default=0, description="steps")
     total: int = Field(default=0, description="steps")
@@ -93,7 +92,7 @@ class ProgressView(Strict):
 
 
 class JudgedAgain(Strict):
-    """A later judgement of a submission, ordered by staff."""
+    """A later judgement, ordered by staff."""
 
     id: str = Field(description="names its report")
     version: int
@@ -105,14 +104,14 @@ class JudgedAgain(Strict):
 
 
 class Voided(Strict):
-    """A decision of staff to void a result."""
+    """A result that staff voided."""
 
     reason: str
     at: datetime
 
 
 class CourseVoided(Voided):
-    """The same by a course's staff, only for that course."""
+    """Voided only in that course, by its staff."""
 
     course: str = Field(description="its slug")
 
@@ -201,7 +200,7 @@ class SubmissionList(Strict):
 
 
 class SubmissionFilter(Strict):
-    """Filters of a list of submissions; all must match."""
+    """All must match."""
 
     user: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="the author's name")
     assignment: str | None = Field(
@@ -224,8 +223,6 @@ class SubmissionFilter(Strict):
 
 
 class SourceBody(Strict):
-    """A source to judge."""
-
     challenge: str
     language: str | None = Field(default=None, description="cuda or triton; by default from the filename")
     source: str
@@ -282,8 +279,6 @@ class Alert(Strict):
 
 
 class Health(Strict):
-    """The state of the platform."""
-
     ok: bool = Field(description="every part answers, and every configured device has a worker")
     version: str
     parts: dict[str, PartHealth]
@@ -305,6 +300,4 @@ class ErrorBody(Strict):
 
 
 class ErrorEnvelope(Strict):
-    """The body of every error answer."""
-
     error: ErrorBody

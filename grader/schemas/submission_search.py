@@ -1,5 +1,3 @@
-"""Submissions and chores, for operators."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,7 +11,7 @@ from grader.schemas.submission import JudgingReason, State
 
 
 class FoundSubmission(Strict):
-    """A submission without source and report."""
+    """Without source and report."""
 
     id: str
     user: str
@@ -46,7 +44,7 @@ class FoundSubmissionList(Strict):
 
 
 class Requeued(Strict):
-    """Submissions that wait again."""
+    """They wait again."""
 
     submissions: list[str] = Field(description="ids")
 
@@ -60,7 +58,7 @@ class Forgotten(Strict):
 
 
 class Pruned(Strict):
-    """Numbers of rows that were removed, or with ``dry_run`` would be."""
+    """Rows removed, or with ``dry_run`` to be removed."""
 
     dry_run: bool
     reports: int = 0

@@ -1,5 +1,4 @@
-"""API tokens as their owner sees them (the token itself only once), and the codes by which a command line requests
-one."""
+"""API tokens as their owner sees them, and the codes by which a command line requests one."""
 
 from __future__ import annotations
 
@@ -19,14 +18,15 @@ class Scope(StrEnum):
     SUBMIT = "submit"
     """Submit and cancel, and all changes that need no other scope."""
     ACCOUNT = "account"
-    """Export and delete the account, end its sessions and tokens; with ``staff`` also others' accounts as far as staff
-    may, and links for new passwords."""
+    """Export and delete the account, end its sessions and tokens; with ``staff`` also others' accounts as far
+    as staff may, and links for new passwords.
+    """
     STAFF = "staff"
     """Everything for staff; useless unless the owner is staff."""
 
 
 ALL_SCOPES = tuple(Scope)
-# What `grader login` requests: no power over others, which a lost laptop would give away.
+# For `grader login`: no power over others, which a lost laptop would give away.
 USUAL_SCOPES = (Scope.READ, Scope.SUBMIT)
 
 _DAYS = "its life in days; by default the longest that the platform allows"
@@ -79,8 +79,6 @@ class DeviceCodeBody(Strict):
 
 
 class DeviceCode(Strict):
-    """Codes for a program and its user."""
-
     device_code: str = Field(description="kept by the program")
     user_code: str = Field(description="shown to the user")
     verification_uri: str

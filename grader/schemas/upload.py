@@ -1,4 +1,4 @@
-"""Challenges uploaded by their staff: versions, checks, and the effect of using one."""
+"""Challenges uploaded by their staff."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ Note = Annotated[str, Field(max_length=limits.REASON_CHARS, description="what ch
 
 
 class CheckState(StrEnum):
-    """The progress of an upload's check."""
-
     WAITING = "waiting"
     """For a worker."""
     RUNNING = "running"
@@ -100,8 +98,6 @@ class CheckProgress(Strict):
 
 
 class UploadView(Strict):
-    """An upload."""
-
     challenge: str
     number: int
     version: int
@@ -125,13 +121,13 @@ class UploadView(Strict):
 
 
 class UploadList(Strict):
-    """Uploads, newest first."""
+    """Newest first."""
 
     uploads: list[UploadView]
 
 
 class BaselineView(Strict):
-    """A frozen time of the version in use."""
+    """Of the version in use."""
 
     workload: str
     baseline: str

@@ -1,7 +1,7 @@
 """The table of verdicts: one row per verdict with everything that differs between them.
 
-``Verdict`` and ``CaseVerdict`` in ``grader.schemas.report`` are words of this table. A new verdict needs a row here,
-the place in ``grader.judge.faults`` that gives it, and its section in docs/verdicts.md.
+A new verdict needs a row here, the place in ``grader.judge.faults`` that gives it, and its section in
+docs/verdicts.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic_core import core_schema
 
 
 class Fault(StrEnum):
-    """Who caused a submission or case not to pass. ``NOBODY``: it passed. ``UNKNOWN``: it was not run."""
+    """The cause of a failure. ``NOBODY``: it passed. ``UNKNOWN``: it was not run."""
 
     NOBODY = "nobody"
     SUBMISSION = "submission"
@@ -37,16 +37,14 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRow:
-    """A row of the table."""
-
     # For the database, JSON and metrics.
     word: str
     title: str
-    # Marks a case on a page, so verdicts do not differ by colour alone.
+    # Marks a case, so verdicts do not differ by colour alone.
     letter: str
-    # A sentence for students.
+    # For students.
     meaning: str
-    # A sentence for students, shown if the report names no case and no line.
+    # For students, if the report names no case and no line.
     advice: str
     # Follows "it" for a failing case.
     clause: str = ""
@@ -223,7 +221,7 @@ VERDICTS = MappingProxyType(_table)
 
 
 def ours() -> list[str]:
-    """Words of verdicts that are the platform's fault."""
+    """Verdicts that are the platform's fault."""
     return [row.word for row in VERDICTS.values() if row.fault is Fault.PLATFORM]
 
 
@@ -231,7 +229,7 @@ _W = TypeVar("_W", bound="VerdictWord")
 
 
 class _Words(type):
-    """Makes ``list(Verdict)`` work, in the table's order, as for an enumeration."""
+    """Makes ``list(Verdict)`` work, in the table's order."""
 
     # mypy: a metaclass may not require that its class is a VerdictWord.
     def __iter__(cls: type[_W]) -> Iterator[_W]:  # type: ignore[misc]
@@ -239,8 +237,8 @@ class _Words(type):
 
 
 class VerdictWord(str, metaclass=_Words):
-    """A word of the table; each exists once, so compare with ``is``. It behaves like a member of a StrEnum, but accepts
-    rows added to the table later. ``Verdict("accepted")`` finds it; other words raise ValueError.
+    """A word of the table; each exists once, so compare with ``is``. Like a member of a StrEnum, but rows may
+    be added later. ``Verdict("accepted")`` finds it; other words raise ValueError.
     """
 
     __slots__ = ()
@@ -248,7 +246,7 @@ class VerdictWord(str, metaclass=_Words):
 
     def __init_subclass__(cls) -> None:
         cls._made = {}
-        # Declared names such as ACCEPTED; one without a row fails here, at import.
+        # A name without a row fails here, at import.
         for name in cls.__annotations__:
             setattr(cls, name, cls(name.lower()))
 
@@ -277,7 +275,7 @@ class VerdictWord(str, metaclass=_Words):
 
     @property
     def failed(self) -> bool:
-        """True if it is the submission's fault."""
+        """By the submission's fault."""
         return self.row.fault is Fault.SUBMISSION
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:

@@ -24,8 +24,6 @@ class ChangeView(Strict):
 
 
 class VersionDiff(Strict):
-    """Differences of two versions."""
-
     challenge: str
     against: str = Field(description="a git reference, or a version of the platform")
     version_before: int
@@ -58,8 +56,6 @@ class VersionContent(Strict):
 
 
 class RejudgeBody(Strict):
-    """The body that orders judging again."""
-
     ranked: StrictBool = Field(default=False, description="only submissions that are on a board now")
 
 
@@ -68,8 +64,6 @@ class PublishBody(Strict):
 
 
 class Rejudge(Strict):
-    """An order to judge again."""
-
     challenge: str
     version: int
     queued: int = Field(ge=0)
@@ -106,7 +100,7 @@ class ComparedSubmission(Strict):
 
 
 class ComparedRank(Strict):
-    """A user's rank on the board of one device; null if the user is not on it."""
+    """Null if the user is not on the board."""
 
     device: str
     user: str

@@ -1,4 +1,4 @@
-"""Alembic's entry point. The connection, already in a transaction, comes from ``grader.records.schema``."""
+"""Alembic's entry point. The connection comes from ``grader.records.schema``, in a transaction."""
 
 from alembic import context
 

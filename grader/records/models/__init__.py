@@ -1,4 +1,4 @@
-"""The tables, by subject. Times are UTC."""
+"""Times are UTC."""
 
 from grader.records.models.accounts import (
     DeletionRow,

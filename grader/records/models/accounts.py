@@ -1,6 +1,5 @@
-"""Accounts, their tokens and sessions, and the links and codes that give access to them.
-
-Only the SHA-256 of a secret is stored: each has enough random bits, or so short a life, that a plain hash is safe.
+"""Only SHA-256s of secrets are stored: each has enough random bits, or so short a life, that a plain hash is
+safe.
 """
 
 from __future__ import annotations
@@ -14,40 +13,34 @@ from sqlalchemy.orm import Mapped, mapped_column
 from grader import limits
 from grader.records.models.base import Base, UtcDateTime, utcnow
 
-_SHA256 = 64  # hexadecimal digits
+_SHA256 = 64
 
 
 class UserRow(Base):
-    """An account. After its deletion the row stays under a made-up name, for rows that refer to it."""
+    """After deletion the row stays under a made-up name."""
 
     __tablename__ = "users"
     __table_args__ = (Index(None, "email_key", unique=True),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
-    # In lower case: Ada and ada are one person.
+    # In lower case.
     name_key: Mapped[str] = mapped_column(String(limits.NAME_CHARS), unique=True)
     password_hash: Mapped[str] = mapped_column(String(256))
     role: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
-    # Verified, or set by the platform's operator.
+    # Verified, or set by the operator.
     email: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
-    # In lower case.
     email_key: Mapped[str | None] = mapped_column(String(limits.EMAIL_CHARS))
-    # An ``EmailBy``.
     email_by: Mapped[str] = mapped_column(String(16), default="", server_default="")
     # A ``grader.schemas.preferences.Preferences``.
     preferences: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
-    # The invitation that made the account.
     came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
-    # True for staff of a course.
     teaches: Mapped[bool] = mapped_column(default=False, server_default=false())
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class IdentityRow(Base):
-    """An account's identity at another site."""
-
     __tablename__ = "identities"
     __table_args__ = (UniqueConstraint("authority", "subject"), Index(None, "user_id"))
 
@@ -64,8 +57,6 @@ class IdentityRow(Base):
 
 
 class TokenRow(Base):
-    """An API token, or a browser's session (``kind``)."""
-
     __tablename__ = "tokens"
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -77,7 +68,7 @@ class TokenRow(Base):
     # Updated every few minutes.
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     kind: Mapped[str] = mapped_column(String(16), default="api", server_default="api")
-    # Words separated by spaces.
+    # Separated by spaces.
     scopes: Mapped[str] = mapped_column(
         String(64), default="read submit staff", server_default="read submit staff"
     )
@@ -86,7 +77,7 @@ class TokenRow(Base):
 
 
 class LinkRow(Base):
-    """A link that works once: for ``purpose``, and for the account ``user_id`` or the address ``email``."""
+    """For the account ``user_id`` or the address ``email``; works once."""
 
     __tablename__ = "links"
     __table_args__ = (Index(None, "user_id", "purpose"), Index(None, "email", "purpose"))
@@ -102,7 +93,7 @@ class LinkRow(Base):
 
 
 class InvitationRow(Base):
-    """Lets ``uses`` people make an account with ``role``. ``made_by`` is null if the operator made it."""
+    """Lets ``uses`` people make an account. ``made_by`` is null if the operator made it."""
 
     __tablename__ = "invitations"
 
@@ -118,8 +109,6 @@ class InvitationRow(Base):
 
 
 class DeviceCodeRow(Base):
-    """A command line that asks to be signed in."""
-
     __tablename__ = "device_codes"
     __table_args__ = (Index(None, "expires_at"),)
 
@@ -130,7 +119,7 @@ class DeviceCodeRow(Base):
     state: Mapped[str] = mapped_column(String(16), default="pending")
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     scopes: Mapped[str] = mapped_column(String(64))
-    # Requested life of its token; null: the longest.
+    # Null: the longest.
     days: Mapped[int | None]
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS))
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
@@ -142,7 +131,7 @@ class DeviceCodeRow(Base):
 
 
 class DeletionRow(Base):
-    """An account to be deleted at ``due_at``, unless its owner or staff cancel it."""
+    """Owner and staff can cancel it until ``due_at``."""
 
     __tablename__ = "account_deletions"
 

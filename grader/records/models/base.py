@@ -1,5 +1,3 @@
-"""Shared by the tables: times in UTC, public ids, enums as words, names of constraints."""
-
 from __future__ import annotations
 
 import secrets
@@ -12,8 +10,8 @@ from sqlalchemy.orm import DeclarativeBase
 from grader.languages import Language
 from grader.schemas.verdict import VerdictWord
 
-# Without i, l, o and u, so ids can be read out and typed. Ten of 32 letters are 50 bits: they cannot be guessed, and do
-# not collide.
+# Without i, l, o and u, so ids can be read out and typed. 50 bits: nobody guesses one, and they do not
+# collide.
 ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 PUBLIC_ID_CHARS = 10
 
@@ -27,7 +25,7 @@ def new_public_id() -> str:
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC time on every database. SQLite has no zones: there it is stored without, and read as UTC."""
+    """Aware. SQLite has no zones: its times are read as UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -46,7 +44,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class VerdictColumn(TypeDecorator[VerdictWord]):
-    """A word of the table of verdicts, stored as its text: a new row needs no migration."""
+    """As text: a new verdict needs no migration."""
 
     impl = String
     cache_ok = True
@@ -63,14 +61,14 @@ class VerdictColumn(TypeDecorator[VerdictWord]):
 
 
 def words(kind: type[Any], length: int) -> Enum:
-    """A StrEnum stored as its value in a plain string column: new members need no migration."""
+    """As text: new members need no migration."""
     return Enum(
         kind, native_enum=False, length=length, values_callable=lambda members: [m.value for m in members]
     )
 
 
 class LanguageName(TypeDecorator[Language]):
-    """A row of the table of languages, stored as its value: a new language needs no migration."""
+    """As text: a new language needs no migration."""
 
     impl = String(16)
     cache_ok = True

@@ -1,5 +1,3 @@
-"""Challenges: versions, reference times, publication and uploads."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -15,8 +13,8 @@ from grader.schemas.upload import CheckState, SyncState
 
 
 class VersionRow(Base):
-    """A challenge version that was served. ``content`` is everything that affected judging, as JSON text (see
-    ``grader.challenge.fingerprint``). Its board is shown from ``published_at`` until a later version is published.
+    """``content`` is what affects judging, as JSON. Its board is shown from ``published_at`` until a later
+    version is published.
     """
 
     __tablename__ = "challenge_versions"
@@ -32,8 +30,9 @@ class VersionRow(Base):
 
 
 class ChallengeOwnerRow(Base):
-    """A challenge that belongs to a course: only its members see it. One without a row is the platform's. A course with
-    challenges cannot be deleted, since they would become everyone's."""
+    """Without a row it is the platform's. A course with challenges cannot be deleted, since they would become
+    everyone's.
+    """
 
     __tablename__ = "challenge_owners"
     __table_args__ = (Index(None, "course_id"),)
@@ -43,28 +42,23 @@ class ChallengeOwnerRow(Base):
 
 
 class CatalogueSourceRow(Base):
-    """The git repository of a course's catalogue, and the commits that were fetched from it."""
-
     __tablename__ = "catalogue_sources"
 
     course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"), primary_key=True)
-    # Without name and password, which are in ``credential`` as NAME:PASSWORD.
+    # ``credential`` has its name and password, as NAME:PASSWORD.
     url: Mapped[str] = mapped_column(Text)
     credential: Mapped[str] = mapped_column(Text, default="", server_default="")
     branch: Mapped[str] = mapped_column(String(200))
-    # Put before the names of its folders: the same repository may serve several courses.
+    # Put before folder names: several courses may use the repository.
     prefix: Mapped[str] = mapped_column(String(32), default="", server_default="")
-    # Of the webhook's key.
     hook_sha256: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[SyncState] = mapped_column(words(SyncState, 16))
-    # Why the last commit is not served, or could not be fetched.
     error: Mapped[str] = mapped_column(Text, default="", server_default="")
     asked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     asked_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
-    # Grows with every order and claim: a worker that lost its claim writes nothing.
+    # Fences writes: grows with every order and claim.
     attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # The commit that was fetched last, and its uploads by challenge.
     commit: Mapped[str | None] = mapped_column(String(64))
     uploads: Mapped[dict[str, int] | None] = mapped_column(JSON(none_as_null=True))
     served_commit: Mapped[str | None] = mapped_column(String(64))
@@ -72,12 +66,11 @@ class CatalogueSourceRow(Base):
 
 
 class BaselineRow(Base):
-    """A frozen reference time in microseconds: the first one for its key stays. 0: measured, but too short to
-    distinguish from the cost of a round."""
+    """Microseconds; the first for its key stays. 0: too short to measure."""
 
     __tablename__ = "baselines"
     __table_args__ = (
-        # Named explicitly, since PostgreSQL cuts names at 63 letters.
+        # PostgreSQL cuts names at 63 letters.
         UniqueConstraint(
             "challenge", "version", "workload", "baseline", "device_model", "torch", name="uq_baselines_bench"
         ),
@@ -95,8 +88,7 @@ class BaselineRow(Base):
 
 
 class ChallengeStateRow(Base):
-    """A challenge's publication and board; without a row it is a draft. ``publish_at`` is for scheduled ones. After
-    ``frozen_at`` the board shows its state of that time."""
+    """Without a row the challenge is a draft. After ``frozen_at`` the board shows its state of that time."""
 
     __tablename__ = "challenge_states"
 
@@ -112,8 +104,6 @@ class ChallengeStateRow(Base):
 
 
 class UploadRow(Base):
-    """An uploaded challenge."""
-
     __tablename__ = "challenge_uploads"
     __table_args__ = (UniqueConstraint("challenge", "number"), Index(None, "check_state"))
 
@@ -121,21 +111,17 @@ class UploadRow(Base):
     challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS))
     # Counts the uploads of one slug.
     number: Mapped[int]
-    # From its manifest.
     version: Mapped[int]
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
-    # SHA-256 of the files' paths and contents.
     digest: Mapped[str] = mapped_column(String(64))
-    # A ZIP of the files.
+    # ZIP.
     archive: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     size: Mapped[int]
     files: Mapped[int]
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # The git commit that it comes from.
     commit: Mapped[str | None] = mapped_column(String(64))
-    # The number of the upload that it was made from.
     base: Mapped[int | None]
-    # Result of its Python, run in a box (see ``grader.challenge.examined``); null until then.
+    # Result of its Python (``grader.challenge.examined``).
     examined: Mapped[str | None] = mapped_column(Text, deferred=True)
     # At most one per slug.
     in_use: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -145,7 +131,7 @@ class UploadRow(Base):
     check_state: Mapped[CheckState] = mapped_column(words(CheckState, 16))
     check_attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     check_worker: Mapped[str | None] = mapped_column(String(128))
-    # A worker claims the check until then.
+    # Until then a worker has claimed the check.
     check_lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
     check_progress: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     # A ``grader.authoring.findings.Proof``.

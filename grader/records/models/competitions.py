@@ -1,5 +1,3 @@
-"""Competitions: rules, teams and their members, and the final in which finalists are judged again."""
-
 from __future__ import annotations
 
 import secrets
@@ -34,8 +32,7 @@ def new_seed() -> str:
 
 
 class CompetitionRow(Base):
-    """A competition; a draft, only for staff, until ``published_at``. Seeds (hex) are drawn when it is made, so nobody
-    can choose them later."""
+    """A draft until ``published_at``. Seeds (hex) are drawn at once, so nobody can choose them later."""
 
     __tablename__ = "competitions"
     __table_args__ = (
@@ -49,12 +46,11 @@ class CompetitionRow(Base):
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     # Markdown.
     rules: Mapped[str] = mapped_column(Text, default="")
-    # The time of submission counts: from ``starts_at`` until before ``ends_at``, in UTC.
+    # Submissions count from ``starts_at`` until before ``ends_at``.
     starts_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Participants see a frozen board from this time before the end until ``results_at``.
+    # The board is frozen this long before the end, until ``results_at``.
     freeze_minutes: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
-    # The IANA zone in which staff type times.
     time_zone: Mapped[str] = mapped_column(String(64), default="UTC", server_default="UTC")
     devices: Mapped[list[str]] = mapped_column(JSON)
     languages: Mapped[list[str]] = mapped_column(JSON)
@@ -62,17 +58,16 @@ class CompetitionRow(Base):
     registration: Mapped[Registration] = mapped_column(words(Registration, 16))
     invite_code: Mapped[str] = mapped_column(String(16), unique=True)
     team_size: Mapped[int] = mapped_column(default=1, server_default=text("1"))
-    # Per team, challenge and day (UTC); null: no cap.
+    # Per team, challenge and day (UTC).
     cap_day: Mapped[int | None]
-    # Per team and challenge; null: no cap.
+    # Per team and challenge.
     cap_total: Mapped[int | None]
     code_shown: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_afterwards: Mapped[bool] = mapped_column(default=True, server_default=true())
-    # Seeds the data while it runs; public.
+    # Seeds the data while it runs.
     public_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
-    # Seeds the final; only its SHA-256 is public before ``results_at``.
+    # Seeds the final; secret until ``results_at``.
     hidden_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
-    # Grows with every change.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -80,8 +75,7 @@ class CompetitionRow(Base):
 
 
 class CompetitionChallengeRow(Base):
-    """A challenge of a competition. ``points``: its worth if points are scored. ``hidden_workloads``: sizes timed only
-    in the final; empty: the challenge's own."""
+    """``hidden_workloads``: sizes timed only in the final; empty: the challenge's."""
 
     __tablename__ = "competition_challenges"
     __table_args__ = (Index(None, "challenge"),)
@@ -96,7 +90,7 @@ class CompetitionChallengeRow(Base):
 
 
 class TeamRow(Base):
-    """A team; a single person is one, too."""
+    """A single person is a team, too."""
 
     __tablename__ = "competition_teams"
     __table_args__ = (UniqueConstraint("competition_id", "mode", "name_key"),)
@@ -107,19 +101,17 @@ class TeamRow(Base):
     mode: Mapped[Mode] = mapped_column(words(Mode, 16))
     name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     name_key: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
-    # Lets others join while there is room.
     join_code: Mapped[str] = mapped_column(String(16), unique=True)
-    # The window of a virtual participation.
+    # Of a virtual participation.
     starts_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # The reason, shown to the team; empty if it is not.
+    # The reason, shown to the team.
     disqualified: Mapped[str] = mapped_column(Text, default="", server_default="")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
 
 
 class RegistrationRow(Base):
-    """A person's registration for a competition, one per mode. From ``left_at`` on they are in no team; earlier
-    submissions stay the team's."""
+    """One per mode. After ``left_at`` earlier submissions stay the team's."""
 
     __tablename__ = "competition_registrations"
     __table_args__ = (
@@ -138,8 +130,6 @@ class RegistrationRow(Base):
 
 
 class FinalistRow(Base):
-    """A team that staff chose for the final."""
-
     __tablename__ = "competition_finalists"
 
     competition_id: Mapped[int] = mapped_column(
@@ -151,9 +141,9 @@ class FinalistRow(Base):
 
 
 class FinalRow(Base):
-    """A final: every finalist is judged ``repeats`` times on ``machine``, the UUID of a GPU, or a host's name for a
-    board without a GPU. A competition has at most one that is not cancelled. ``left_out``: number of finalists' entries
-    that are not judged, because their sources were deleted with an account."""
+    """``machine``: a GPU's UUID, or a host's name on a board without GPUs. At most one per competition is not
+    cancelled. ``left_out``: entries whose sources were deleted with an account.
+    """
 
     __tablename__ = "competition_finals"
     __table_args__ = (Index(None, "competition_id"),)
@@ -170,8 +160,7 @@ class FinalRow(Base):
 
 
 class FinalRunRow(Base):
-    """One judgement of a final: ``submission_id`` is the judged row, whose ``rejudge_of`` is the original submission;
-    ``place`` is its place in the order, from 0."""
+    """``submission_id`` is the judged row; ``place`` counts from 0."""
 
     __tablename__ = "competition_final_runs"
     __table_args__ = (UniqueConstraint("submission_id"),)

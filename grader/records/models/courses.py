@@ -1,8 +1,3 @@
-"""Courses: their members, their assignments, and changes of grades by staff.
-
-All courses share the platform's folder of challenges (``grader.challenge.catalogue``).
-"""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,37 +8,33 @@ from sqlalchemy.orm import Mapped, mapped_column
 from grader import limits
 from grader.records.models.base import Base, UtcDateTime, utcnow
 
-_SHA256 = 64  # hexadecimal digits
+_SHA256 = 64
 _ZERO = text("0")
 
 
 class CourseRow(Base):
-    """A course."""
-
     __tablename__ = "courses"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     slug: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), unique=True)
     name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     term: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
-    # A name of the IANA database.
     time_zone: Mapped[str] = mapped_column(String(64))
     # A ``grader.schemas.course.Visibility``.
     visibility: Mapped[str] = mapped_column(String(16))
     # Per student for the whole course.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
-    # A ``grader.schemas.policy.GradePolicy`` as JSON text; empty: points are added up. Of PostgreSQL's JSON no rows
-    # are distinct.
+    # A ``grader.schemas.policy.GradePolicy``; empty: add points up. Text, as PostgreSQL's JSON cannot be
+    # DISTINCT.
     policy: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # Grows with every change, so people who edit at the same time do not overwrite each other.
+    # Grows with every change, so concurrent edits do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class MemberRow(Base):
-    """A member of a course. ``came_by`` names the invitation or code; ``left_at`` is set if they left or were removed
-    from the roster: their submissions stay theirs. A student without a ``StayRow`` has not accepted."""
+    """Submissions outlive ``left_at``. A student without a ``StayRow`` has not accepted."""
 
     __tablename__ = "course_members"
     __table_args__ = (UniqueConstraint("course_id", "user_id"), Index(None, "user_id"))
@@ -62,8 +53,7 @@ class MemberRow(Base):
 
 
 class StayRow(Base):
-    """A period of taking part, from acceptance until removal by staff: the course may read submissions from it.
-    ``left_at`` is set when the student is let back in; until then, ``MemberRow.left_at`` holds."""
+    """A course may read submissions from a stay. While the student is removed, ``MemberRow.left_at`` holds."""
 
     __tablename__ = "course_stays"
     __table_args__ = (Index(None, "member_id"),)
@@ -75,14 +65,12 @@ class StayRow(Base):
 
 
 class CourseInvitationRow(Base):
-    """A person on a roster without an account."""
-
     __tablename__ = "course_invitations"
     __table_args__ = (UniqueConstraint("course_id", "person"), Index(None, "user_id"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
-    # Identifies them in a roster: the address in lower case, or ``#`` and the student number.
+    # The address in lower case, or ``#`` and the student number.
     person: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS))
     email: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS), default="", server_default="")
     role: Mapped[str] = mapped_column(String(16))
@@ -90,20 +78,20 @@ class CourseInvitationRow(Base):
     group_name: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
     full_name: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
     student_number: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
-    # Of the key that lets them in; null until it is printed or mailed.
+    # Null until the key is printed or mailed.
     sha256: Mapped[str | None] = mapped_column(String(_SHA256), unique=True)
     made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     issued_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     accepted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # The account that used it.
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
 
 class CourseGroupRow(Base):
-    """A group of a course: the members whose ``group_name`` is ``name``. Students join it by its code, stored in
-    plain, as members and staff may see it any time. Its lock makes the submissions of one group take turns."""
+    """The join code is plain, as members and staff may see it. The row's lock makes the group's submissions
+    take turns.
+    """
 
     __tablename__ = "course_groups"
     __table_args__ = (UniqueConstraint("course_id", "name"),)
@@ -116,8 +104,7 @@ class CourseGroupRow(Base):
 
 
 class PartnerRow(Base):
-    """A member of the author's group when a submission was received, not the author: for that assignment it counts for
-    them, too, whatever becomes of the group."""
+    """A submission counts for its author's partners, even if their group changes."""
 
     __tablename__ = "submission_partners"
     __table_args__ = (Index(None, "user_id"), Index(None, "assignment_id"))
@@ -132,8 +119,7 @@ class PartnerRow(Base):
 
 
 class JoinCodeRow(Base):
-    """A code that students type to join. It is stored in plain, as staff may see it any time; ``uses`` null: any
-    number."""
+    """Plain, as staff may see it; ``uses`` null: any number."""
 
     __tablename__ = "course_join_codes"
     __table_args__ = (Index(None, "course_id"),)
@@ -150,7 +136,7 @@ class JoinCodeRow(Base):
 
 
 class AssignmentRow(Base):
-    """An assignment; a draft until ``published_at``. The time of submission counts."""
+    """A draft until ``published_at``."""
 
     __tablename__ = "assignments"
     __table_args__ = (
@@ -169,7 +155,7 @@ class AssignmentRow(Base):
     late_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # Points lost per day begun after ``due_at``.
     late_percent: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
-    # Of these days, the number that a student's own grace days can cover.
+    # Days that a student's own grace days can cover.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
     # Null: only the platform's limits.
     attempts_day: Mapped[int | None]
@@ -181,18 +167,16 @@ class AssignmentRow(Base):
     devices: Mapped[list[str]] = mapped_column(JSON, default=list)
     counts: Mapped[str] = mapped_column(String(16))
     reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Groups of cases count, not only an accepted submission.
     partial_credit: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_solutions: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Members that a group may have; 1: everyone hands in alone.
     group_size: Mapped[int] = mapped_column(default=1, server_default=text("1"))
-    # Until when students may change their groups; null: until the group hands in.
+    # Null: students may change groups until theirs hands in.
     groups_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # A name in the course's policy; empty: none.
+    # Of the course's policy; empty: none.
     category: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
-    # What all points of its challenges together are worth; null: their sum.
+    # Worth of all its challenges; null: their sum.
     out_of: Mapped[float | None]
-    # For all questions on the kernel that counts, of each challenge; 0: they do not count.
+    # Per challenge, for all questions on the kernel that counts.
     question_points: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
@@ -200,8 +184,6 @@ class AssignmentRow(Base):
 
 
 class AssignmentPartRow(Base):
-    """A challenge of an assignment; its points are multiplied by ``weight``."""
-
     __tablename__ = "assignment_parts"
     __table_args__ = (Index(None, "challenge"),)
 
@@ -214,8 +196,7 @@ class AssignmentPartRow(Base):
 
 
 class AskedRow(Base):
-    """When a published assignment first asked for a challenge. The row outlives the part: one that is removed and put
-    back keeps the first time."""
+    """A part that is put back keeps the time."""
 
     __tablename__ = "assignment_asked"
 
@@ -227,7 +208,7 @@ class AskedRow(Base):
 
 
 class ExtensionRow(Base):
-    """Other times for one student or one section. A student's own take precedence over their section's."""
+    """A student's takes precedence over a section's."""
 
     __tablename__ = "extensions"
     __table_args__ = (
@@ -249,7 +230,7 @@ class ExtensionRow(Base):
 
 
 class OverrideRow(Base):
-    """Points by staff that replace the computed ones, with the reason. Earlier values are in the audit log."""
+    """The audit log has earlier values."""
 
     __tablename__ = "grade_overrides"
     __table_args__ = (UniqueConstraint("assignment_id", "challenge", "user_id"),)
@@ -265,8 +246,9 @@ class OverrideRow(Base):
 
 
 class CurveRow(Base):
-    """A formula that changes the points of an assignment, or without one the course's total. ``mean`` and ``highest``
-    are the class's when it was applied, so later submissions move nobody else's points."""
+    """Without an assignment, for the course's total. ``mean`` and ``highest`` stay, so later submissions move
+    nobody else's points.
+    """
 
     __tablename__ = "grade_curves"
     __table_args__ = (Index(None, "course_id"), UniqueConstraint("assignment_id"))

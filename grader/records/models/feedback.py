@@ -1,5 +1,3 @@
-"""Feedback by a course's staff: comments on sources, rubric points, and students' regrade requests."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,9 +11,7 @@ from grader.schemas.feedback import RequestState, Shown
 
 
 class CommentRow(Base):
-    """A comment on a submission. ``thread_id`` null: it begins a thread, and its row holds the thread's lines and
-    state; without lines it is about the whole source. A ``draft`` is only for staff; the text of a deleted one is in
-    ``comment_edits``."""
+    """``thread_id`` null: it begins a thread, and has its lines (none: the whole source) and state."""
 
     __tablename__ = "comments"
     __table_args__ = (
@@ -41,7 +37,7 @@ class CommentRow(Base):
 
 
 class CommentEditRow(Base):
-    """The text of a comment until ``until``, when ``by_id`` changed or deleted it."""
+    """Until ``by_id`` changed or deleted it."""
 
     __tablename__ = "comment_edits"
     __table_args__ = (Index(None, "comment_id"),)
@@ -54,8 +50,7 @@ class CommentEditRow(Base):
 
 
 class FeedbackRow(Base):
-    """Settings of an assignment's feedback; without a row, the columns' defaults. ``regrade_limit`` null: any number;
-    ``regrade_until`` null: no end."""
+    """``regrade_limit`` and ``regrade_until`` null: no limit."""
 
     __tablename__ = "assignment_feedback"
 
@@ -69,8 +64,6 @@ class FeedbackRow(Base):
 
 
 class CriterionRow(Base):
-    """A criterion of the rubric of an assignment's challenge."""
-
     __tablename__ = "rubric_criteria"
     __table_args__ = (Index(None, "assignment_id", "challenge"),)
 
@@ -84,8 +77,6 @@ class CriterionRow(Base):
 
 
 class ScoreRow(Base):
-    """A student's points for a criterion, with the reason."""
-
     __tablename__ = "rubric_scores"
     __table_args__ = (Index(None, "user_id"),)
 
@@ -100,7 +91,7 @@ class ScoreRow(Base):
 
 
 class RegradeRequestRow(Base):
-    """A student's request for a regrade. ``submission`` is a public id."""
+    """``submission`` is a public id."""
 
     __tablename__ = "regrade_requests"
     __table_args__ = (

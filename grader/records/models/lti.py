@@ -1,5 +1,4 @@
-"""Learning platforms (Canvas, Moodle) that use this one as a tool, by LTI 1.3: platforms, linked courses, and the
-grades sent to them."""
+"""Learning platforms (Canvas, Moodle) that use this one as a tool, by LTI 1.3."""
 
 from __future__ import annotations
 
@@ -12,12 +11,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 from grader import limits
 from grader.records.models.base import Base, UtcDateTime, utcnow
 
-_SHA256 = 64  # hexadecimal digits
+_SHA256 = 64
 
 
 class LtiKeyRow(Base):
-    """A signing key of ours: ``private`` is a JWK. It is in the database because workers on other hosts send grades.
-    All are published to platforms; the newest signs."""
+    """``private`` is a JWK. Workers on other hosts send grades, too. The newest signs."""
 
     __tablename__ = "lti_keys"
 
@@ -27,9 +25,9 @@ class LtiKeyRow(Base):
 
 
 class LtiPlatformRow(Base):
-    """A learning platform as admins registered it. ``hosts`` may receive grades in addition to that of ``token_url``;
-    ``accounts`` is as in ``grader.service.accounts.sign_on.Policy``; ``trust_email``: its addresses count as
-    verified."""
+    """``hosts`` may receive grades, besides that of ``token_url``; ``accounts``: see
+    ``grader.service.accounts.sign_on.Policy``; ``trust_email``: its addresses count as verified.
+    """
 
     __tablename__ = "lti_platforms"
     __table_args__ = (UniqueConstraint("issuer", "client_id"),)
@@ -50,9 +48,9 @@ class LtiPlatformRow(Base):
 
 
 class LtiLaunchRow(Base):
-    """A launch in progress: the values that check its return, and its content once it came (``said``). ``used_at``: its
-    token came; a second one is refused. ``ticket_sha256`` is of the key that allows choosing an assignment in it,
-    once."""
+    """``used_at``: its token came; a second one is refused. ``ticket_sha256``: of a key that allows choosing
+    an assignment, once.
+    """
 
     __tablename__ = "lti_launches"
     __table_args__ = (Index(None, "expires_at"),)
@@ -69,8 +67,7 @@ class LtiLaunchRow(Base):
 
 
 class LtiContextRow(Base):
-    """A platform's course that is linked to a course here. ``teachers``: the role of its instructors here, a word of
-    ``grader.schemas.lti.Teachers``."""
+    """``teachers``: a ``grader.schemas.lti.Teachers``."""
 
     __tablename__ = "lti_contexts"
     __table_args__ = (
@@ -90,8 +87,7 @@ class LtiContextRow(Base):
 
 
 class LtiLinkRow(Base):
-    """A link in a platform's course to an assignment. ``line_item`` is its gradebook column, empty if it has none;
-    ``why_not`` says why none can be used."""
+    """``line_item`` is its gradebook column."""
 
     __tablename__ = "lti_links"
     __table_args__ = (UniqueConstraint("context_id", "resource"), Index(None, "assignment_id"))
@@ -108,7 +104,7 @@ class LtiLinkRow(Base):
 
 
 class LtiScoreRow(Base):
-    """A student's grade for a link: what the platform should have (``points`` of ``most``), and whether it does."""
+    """The platform should have ``points`` of ``most``."""
 
     __tablename__ = "lti_scores"
     __table_args__ = (UniqueConstraint("link_id", "user_id"), Index(None, "state", "next_at"))
@@ -122,7 +118,6 @@ class LtiScoreRow(Base):
     state: Mapped[str] = mapped_column(String(16))
     tries: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
-    # A worker is sending it.
     held_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     error: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
@@ -130,5 +125,5 @@ class LtiScoreRow(Base):
     sent_points: Mapped[float | None]
     sent_most: Mapped[float | None]
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Identifies the person (``passback.subject_digest``) beyond the account, so a new account is known to have a grade.
+    # ``passback.subject_digest``: a new account of the same person has a grade.
     subject_sha256: Mapped[str | None] = mapped_column(String(_SHA256))

@@ -1,5 +1,3 @@
-"""Notices, and announcements and questions of courses and competitions."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -16,8 +14,7 @@ _OF_ONE = "(course_id IS NULL) <> (competition_id IS NULL)"
 
 
 class NoticeRow(Base):
-    """A notice for ``user_id``. While one is being sent, it is due and has a ``mail_id``; afterwards it keeps the
-    mail's three columns."""
+    """While one is being sent, it is due and has a ``mail_id``."""
 
     __tablename__ = "notices"
     __table_args__ = (
@@ -46,11 +43,8 @@ class NoticeRow(Base):
     path: Mapped[str] = mapped_column(String(limits.PATH_CHARS))
     # Grows if the same happens again before they read it.
     count: Mapped[int] = mapped_column(default=1, server_default=sql("1"))
-    # They want to see it there.
     on_site: Mapped[bool] = mapped_column(default=True, server_default=true())
-    # It is to be mailed.
     mail_due: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Message-ID of the mail.
     mail_id: Mapped[str | None] = mapped_column(String(limits.MESSAGE_ID_CHARS))
     mail_begun_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     mail_tries: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
@@ -59,7 +53,7 @@ class NoticeRow(Base):
 
 
 class NoticeChoiceRow(Base):
-    """A person's choice for a kind of notice; without a row, both on the site and by mail."""
+    """Without a row, both on the site and by mail."""
 
     __tablename__ = "notice_choices"
 
@@ -70,8 +64,6 @@ class NoticeChoiceRow(Base):
 
 
 class AnnouncementRow(Base):
-    """An announcement in a course, perhaps about one of its assignments, or in a competition."""
-
     __tablename__ = "announcements"
     __table_args__ = (
         CheckConstraint(_OF_ONE, name="of_course_or_competition"),
@@ -91,8 +83,7 @@ class AnnouncementRow(Base):
 
 
 class QuestionRow(Base):
-    """A participant's question, and the answer to them, or ``to_all``. ``about`` is the slug of an assignment or a
-    challenge."""
+    """Answered to the author, or ``to_all``. ``about`` is the slug of an assignment or a challenge."""
 
     __tablename__ = "questions"
     __table_args__ = (

@@ -1,5 +1,3 @@
-"""Records of operating the platform."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,7 +11,7 @@ from grader.records.models.base import Base, UtcDateTime, utcnow
 
 
 class ChoreRow(Base):
-    """A regular chore and when it last began: only one of all sweepers does it."""
+    """Only one of all sweepers does a chore."""
 
     __tablename__ = "chores"
 
@@ -22,8 +20,7 @@ class ChoreRow(Base):
 
 
 class AuditRow(Base):
-    """An action of staff: ``action`` is a ``grader.service.courses.permissions.Action``, ``subject`` its object as a
-    path of the API; ``before`` and ``after`` show the change. ``actor`` is the name at that time."""
+    """``action`` is a ``grader.service.courses.permissions.Action``, ``subject`` a path of the API."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index(None, "course_id", "id"), Index(None, "subject", "id"))

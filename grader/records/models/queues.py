@@ -1,5 +1,3 @@
-"""Paused queues, kinds of challenges, and each user's use of quotas."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -12,7 +10,7 @@ from grader.schemas.submission import JudgingReason
 
 
 class PauseRow(Base):
-    """A paused queue: a device, ``compile`` or ``all``. ``reason`` is shown to everyone."""
+    """A device, ``compile`` or ``all``. Everyone sees ``reason``."""
 
     __tablename__ = "pauses"
 
@@ -23,7 +21,7 @@ class PauseRow(Base):
 
 
 class ChallengeKindRow(Base):
-    """The kind that staff chose for a challenge's submissions; without a row, its track's."""
+    """Without a row, its track's kind."""
 
     __tablename__ = "challenge_kinds"
 
@@ -32,7 +30,7 @@ class ChallengeKindRow(Base):
 
 
 class QuotaRow(Base):
-    """A counter. ``scope`` is ``waiting``, or ``challenge:SLUG``, whose window began at ``since``."""
+    """``scope`` is ``waiting``, or ``challenge:SLUG``, whose window began at ``since``."""
 
     __tablename__ = "quotas"
     __table_args__ = (CheckConstraint("used >= 0", name="used_is_not_negative"),)

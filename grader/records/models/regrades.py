@@ -1,5 +1,3 @@
-"""Regrades ordered by staff, and their decisions."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,9 +11,9 @@ from grader.schemas.regrade import RegradeScope, RegradeState
 
 
 class RegradeRow(Base):
-    """A regrade. ``course_id``: the course whose staff ordered it; null: the platform's staff. ``scope`` says which of
-    ``submission_id``, ``assignment_id``, ``user_id`` and ``challenge`` are set. ``left_out``: number of submissions
-    that it does not judge, because their sources were deleted with an account."""
+    """``course_id`` null: the platform's staff ordered it. ``left_out``: submissions whose sources were
+    deleted with an account.
+    """
 
     __tablename__ = "regrades"
     __table_args__ = (Index(None, "course_id"),)
@@ -37,9 +35,9 @@ class RegradeRow(Base):
 
 
 class RegradeItemRow(Base):
-    """One submission of a regrade: ``first_id`` is the submission, ``before_id`` the judgement that counted when the
-    regrade was ordered, ``after_id`` the new one. ``held_id`` is ``first_id`` while the regrade is open: it is unique,
-    so no two open regrades have the same submission."""
+    """``held_id`` is ``first_id`` while the regrade is open: it is unique, so no two open regrades have the
+    same submission.
+    """
 
     __tablename__ = "regrade_items"
     __table_args__ = (Index(None, "regrade_id"), Index(None, "first_id"), Index(None, "before_id"))

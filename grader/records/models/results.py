@@ -1,5 +1,3 @@
-"""Decisions of staff about results."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -13,8 +11,7 @@ from grader.schemas.report import Flag
 
 
 class VoidRow(Base):
-    """A result that the platform's staff voided everywhere. ``submission_id`` is the submission: none of its judgements
-    counts."""
+    """By the platform's staff: no judgement of the submission counts."""
 
     __tablename__ = "voids"
 
@@ -27,7 +24,7 @@ class VoidRow(Base):
 
 
 class CourseVoidRow(Base):
-    """A result that a course's staff voided: it does not count in that course, but everywhere else."""
+    """By a course's staff, in that course."""
 
     __tablename__ = "course_voids"
     __table_args__ = (Index(None, "submission_id"),)
@@ -42,8 +39,7 @@ class CourseVoidRow(Base):
 
 
 class ReviewRow(Base):
-    """A decision of staff about a flag (``submission_id`` and ``flag``) or a similar pair, and the reviewer. Without a
-    row nobody touched it yet. A pair is open according to ``similar_pairs.decision``."""
+    """Without a row nobody touched it yet. A pair's ``similar_pairs.decision`` says if it is open."""
 
     __tablename__ = "reviews"
     __table_args__ = (

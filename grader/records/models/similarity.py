@@ -1,5 +1,3 @@
-"""Similar submissions of an assignment, and the decisions of staff about each pair."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -15,8 +13,6 @@ _ID_CHARS = 32
 
 
 class SimilarityRunRow(Base):
-    """The last comparison of an assignment: number of sources, and duration."""
-
     __tablename__ = "similarity_runs"
 
     assignment_id: Mapped[int] = mapped_column(
@@ -29,9 +25,10 @@ class SimilarityRunRow(Base):
 
 
 class SimilarPairRow(Base):
-    """A pair. ``submission`` is a public id of this assignment; ``other`` is another one, an earlier one, or empty for
-    the staff's solution. ``share``: part of the submission's weight that the other has; ``bits``: their common weight.
-    A decision outlives later comparisons."""
+    """Public ids: ``other`` is of this assignment, earlier, or empty for the staff's solution. ``share``:
+    part of the submission's weight that the other has; ``bits``: their common weight. A decision outlives
+    later comparisons.
+    """
 
     __tablename__ = "similar_pairs"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Submissions and their results. A submission has a verdict if and only if it is done or has failed."""
+"""A submission has a verdict if and only if it is done or has failed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ class SubmissionRow(Base):
         Index(None, "challenge", "language", "device", "verdict", "kind"),
         Index(None, "user_id", "source_sha256"),
         Index(None, "share_key", unique=True),
-        # One user's unfinished submissions, however many that user has finished.
         Index(
             "ix_submissions_unfinished",
             "user_id",
@@ -60,36 +59,32 @@ class SubmissionRow(Base):
     language: Mapped[Language] = mapped_column(LanguageName)
     device: Mapped[str] = mapped_column(String(32))
     source: Mapped[str] = mapped_column(Text)
-    # Of a run: the one case that it runs, with its sizes and inputs (``OwnCase.stored``); null: every public case.
+    # The one case of a run (``OwnCase.stored``); null: every public case.
     own_case: Mapped[str | None] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
-    # Of the request with the idempotency key; null in rows of early releases, like ``source_sha256``.
+    # Null in rows of early releases, like ``source_sha256``.
     request_sha256: Mapped[str | None] = mapped_column(String(64))
-    # Of the source alone.
     source_sha256: Mapped[str | None] = mapped_column(String(64))
     kind: Mapped[JudgingReason] = mapped_column(
         words(JudgingReason, 16), default=JudgingReason.COURSE, server_default=JudgingReason.COURSE.value
     )
-    # Of its ``kind``; for a run, of its challenge's kind (see ``grader.records.order``).
+    # See ``grader.records.order``.
     priority: Mapped[int] = mapped_column(default=0)
-    # The original, if staff had it judged again under a later version. That is a row of its own, so the first judgement
-    # stays unchanged, and one query gives the boards of both versions. It uses nobody's attempt.
+    # The original, if staff had it judged again. It uses no attempt.
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
-    # Submitted to a competition, or judged in its final; such a row is on no other board.
+    # Such a row is on no other board.
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[int | None] = mapped_column(ForeignKey("competition_teams.id"))
-    # Only the worker of the GPU with this UUID, or on the host with this name, may run it.
+    # A GPU's UUID or a host's name.
     machine: Mapped[str | None] = mapped_column(String(255))
-    # Why this judgement does not count, if it does not.
     set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))
-    # When its author took it off the boards. All judgements of a submission have the same value.
+    # All judgements have the same value.
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
     # Grows with every claim and fences late results.
     attempt: Mapped[int] = mapped_column(default=0)
-    # Our own failures.
     failures: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(128))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -97,7 +92,7 @@ class SubmissionRow(Base):
     cancel_requested: Mapped[bool] = mapped_column(default=False)
     # Key of the compiled library.
     artefact: Mapped[str | None] = mapped_column(String(64))
-    # Part of the URL with which its owner shares it; without one nobody else may see it.
+    # In the URL with which its owner shares it.
     share_key: Mapped[str | None] = mapped_column(String(SHARE_KEY_CHARS))
     # Of the web request that submitted it.
     request_id: Mapped[str | None] = mapped_column(String(logs.REQUEST_ID_CHARS), default=logs.request_id)
@@ -113,7 +108,7 @@ class SubmissionRow(Base):
     ci_lo_us: Mapped[float | None]
     ci_hi_us: Mapped[float | None]
     speedup: Mapped[float | None]
-    # The share of the correctness points that groups of cases earned, 0 to 1; null without groups.
+    # Of the correctness points, earned by groups of cases, 0 to 1.
     credit: Mapped[float | None]
     passed: Mapped[int | None]
     total: Mapped[int | None]
@@ -122,8 +117,7 @@ class SubmissionRow(Base):
 
 
 class FlagRow(Base):
-    """A flag of the report that counts, for lists. ``received_at`` is the submission's time: lists are read in that
-    order from this table."""
+    """Of the report that counts. ``received_at`` is the submission's time, for lists in order."""
 
     __tablename__ = "submission_flags"
     __table_args__ = (Index(None, "flag", "received_at", "submission_id"),)
@@ -136,8 +130,9 @@ class FlagRow(Base):
 
 
 class QuizRow(Base):
-    """A question to the author of an accepted submission. ``body``: a ``grader.schemas.quiz.DrawnQuestion``, with the
-    answer; empty once the account is deleted. ``is_right``: null until it is settled."""
+    """``body``: a ``grader.schemas.quiz.DrawnQuestion``; empty once the account is deleted. ``is_right``:
+    null until it is settled.
+    """
 
     __tablename__ = "quiz_questions"
 
@@ -146,7 +141,6 @@ class QuizRow(Base):
     )
     number: Mapped[int] = mapped_column(primary_key=True)
     body: Mapped[str] = mapped_column(Text)
-    # The author's answers, in order, and their number.
     given: Mapped[list[int]] = mapped_column(JSON, default=list)
     used: Mapped[int] = mapped_column(default=0)
     is_right: Mapped[bool | None]
@@ -154,7 +148,7 @@ class QuizRow(Base):
 
 
 class ReportRow(Base):
-    """The report of the attempt that counts, as JSON text."""
+    """Of the attempt that counts."""
 
     __tablename__ = "reports"
 

@@ -1,5 +1,3 @@
-"""A person's own work: drafts between submissions, notes on them, and answers to exercises."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -12,8 +10,6 @@ from grader.records.models.base import Base, LanguageName, UtcDateTime, utcnow
 
 
 class DraftRow(Base):
-    """The code in a user's editor, for a challenge and language."""
-
     __tablename__ = "drafts"
 
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
@@ -24,7 +20,7 @@ class DraftRow(Base):
 
 
 class NoteRow(Base):
-    """The author's private note on a submission, in Markdown. ``submission_id`` is never that of a later judgement."""
+    """Private. ``submission_id`` is never that of a later judgement."""
 
     __tablename__ = "notes"
 

@@ -1,5 +1,3 @@
-"""Workers, their GPUs, and compiled libraries."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -12,8 +10,6 @@ from grader.records.models.base import Base, UtcDateTime, utcnow
 
 
 class WorkerRow(Base):
-    """A worker process."""
-
     __tablename__ = "workers"
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -24,24 +20,23 @@ class WorkerRow(Base):
     pid: Mapped[int]
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     heartbeat: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
-    # Set by itself when it stops, or by a sweeper after a long silence.
+    # Or by a sweeper after a long silence.
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # UUID of its GPU.
+    # UUID.
     gpu: Mapped[str | None] = mapped_column(String(64))
-    # Why its GPU must not judge, until one of its workers finds it healthy again.
+    # Until a worker finds its GPU healthy.
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # It serves the queue ``compile``, and only that without a ``device``.
+    # Serves the queue ``compile``, too, or only that without a ``device``.
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Since then it takes nothing more, even after a restart, until staff resume it.
+    # Takes nothing more, even after a restart.
     drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Why its host starts no sandboxes; empty if it does.
     sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # The GPU's state at the last heartbeat, a ``grader.schemas.hardware.GpuReading``.
+    # A ``grader.schemas.hardware.GpuReading``.
     reading: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class GpuRow(Base):
-    """A GPU that a worker has had: code compiled for its board must fit it, even while it is away."""
+    """Code compiled for its board must fit it, even while it is away."""
 
     __tablename__ = "gpus"
 
@@ -53,7 +48,7 @@ class GpuRow(Base):
 
 
 class CeilingRow(Base):
-    """A GPU's ceilings from calibration: ``bandwidth`` in bytes/s, ``rate:DTYPE`` in flop/s."""
+    """``bandwidth`` in bytes/s, ``rate:DTYPE`` in flop/s."""
 
     __tablename__ = "ceilings"
     __table_args__ = (UniqueConstraint("gpu", "driver", "torch", "name", name="uq_ceilings_gauge"),)
@@ -68,8 +63,9 @@ class CeilingRow(Base):
 
 
 class ArtefactRow(Base):
-    """A compiled source, see ``grader.schemas.artefact.Artefact``. ``size`` in bytes; 0: only reserved. ``user_id``:
-    the source's author, if the key is not yet in a submission's ``artefact``."""
+    """A ``grader.schemas.artefact.Artefact``. ``size`` in bytes; 0: only reserved. ``user_id``: the source's
+    author.
+    """
 
     __tablename__ = "artefacts"
     __table_args__ = (Index(None, "used_at"),)

@@ -1,4 +1,4 @@
-"""The GPU of a worker, why it is out of service, and what was measured of it."""
+"""GPUs of workers: faults and ceilings."""
 
 import sqlalchemy as sa
 from alembic import op

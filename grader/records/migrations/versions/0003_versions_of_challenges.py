@@ -1,4 +1,4 @@
-"""What was served as which version of a challenge, and what was judged again under a later one."""
+"""Served versions of challenges, and rejudges."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -22,14 +22,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_challenge_versions")),
         sa.UniqueConstraint("challenge", "version", name=op.f("uq_challenge_versions_challenge_version")),
     )
-    # Written out, since SQLite adds a constraint only with its column. Making the table anew, as Alembic would, drops
-    # the old one, and all reports with it.
+    # SQLite adds a constraint only with its column. If Alembic rebuilt the table, dropping the old one would
+    # delete all reports.
     op.execute(
         "ALTER TABLE submissions ADD COLUMN rejudge_of INTEGER "
         "CONSTRAINT fk_submissions_rejudge_of_submissions REFERENCES submissions (id)"
     )
     op.create_index(op.f("ix_submissions_rejudge_of"), "submissions", ["rejudge_of"], unique=False)
-    # Boards that exist stay what is shown. What was judged then is not known: {} agrees with everything.
+    # The content judged until now is unknown: {} agrees with everything.
     op.execute(
         "INSERT INTO challenge_versions (challenge, version, fingerprint, content, served_at, published_at) "
         "SELECT challenge, version, '', '{}', MIN(created_at), MIN(created_at) FROM submissions "

@@ -1,4 +1,4 @@
-"""What submissions were compiled to, and the GPUs to compile for."""
+"""Compiled submissions, and the GPUs to compile for."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -44,7 +44,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     with op.batch_alter_table("workers", schema=None) as batch_op:
         batch_op.drop_column("compiles")
-    # Making the table anew, as Alembic would for SQLite, drops the old one, and all reports with it.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("artefact")
     op.drop_table("artefacts")

@@ -1,4 +1,4 @@
-"""Tokens end, and say when they were last used."""
+"""Expiry and last use of tokens."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ down_revision = "0004"
 branch_labels = None
 depends_on = None
 
-# Tokens from before had no end: they get as long, from now on, as a new one has.
+# Tokens without an end get the life of a new one.
 _DAYS = 180
 
 

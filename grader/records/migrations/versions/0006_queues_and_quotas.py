@@ -1,4 +1,4 @@
-"""Queues that can be paused, kinds of submissions, and quotas as counters."""
+"""Paused queues, kinds of submissions, and quotas."""
 
 from datetime import UTC, datetime
 
@@ -10,10 +10,10 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
-# Rejudges had -10, which practice has now.
+# Practice now has the -10 of rejudges.
 _REJUDGE = -20
 _REJUDGE_BEFORE = -10
-# Boards and lists are read from these alone; name -> columns, condition.
+# Name -> columns, condition.
 _RANKED = "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL"
 _HANDED_IN = "rejudge_of IS NULL"
 _READING = {
@@ -65,7 +65,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("user_id", "scope", name=op.f("pk_quotas")),
     )
-    # Without the batches of SQLite, which would copy every row.
+    # Alembic's batches would copy every row in SQLite.
     op.add_column("workers", sa.Column("drained_at", sa.DateTime(timezone=True), nullable=True))
     op.add_column("submissions", sa.Column("request_sha256", sa.String(length=64), nullable=True))
     op.add_column("submissions", sa.Column("source_sha256", sa.String(length=64), nullable=True))
@@ -131,7 +131,7 @@ def downgrade() -> None:
     op.execute(rows.update().where(rows.c.rejudge_of.is_not(None)).values(priority=_REJUDGE_BEFORE))
     op.drop_index("ix_submissions_unfinished", "submissions")
     op.drop_index(op.f("ix_submissions_user_id_source_sha256"), "submissions")
-    # Never made anew: with the old table SQLite would drop, row by row, the reports that refer to it.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         for column in ("kind", "source_sha256", "request_sha256"):
             batch_op.drop_column(column)

@@ -1,4 +1,4 @@
-"""Invitations, e-mail addresses, links that work once, scopes of tokens, device codes."""
+"""Invitations, e-mail addresses, one-time links, scopes of tokens, device codes."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,14 +8,14 @@ down_revision = "0006"
 branch_labels = None
 depends_on = None
 
-# What a token could do before there were scopes: all that its owner may.
+# The scopes of earlier tokens.
 _ALL = "read submit staff"
-_BROWSER = "browser"  # what sessions were labelled
+_BROWSER = "browser"  # the label of sessions
 
 
 def upgrade() -> None:
-    # Only columns and indexes: a constraint would make SQLite build the table anew, and dropping the old one would take
-    # along what refers to it.
+    # Only columns and indexes: a constraint would make SQLite rebuild the table, which deletes rows that
+    # refer to it.
     op.add_column("users", sa.Column("email", sa.String(254), nullable=True))
     op.add_column("users", sa.Column("email_key", sa.String(254), nullable=True))
     op.create_index("ix_users_email_key", "users", ["email_key"], unique=True)

@@ -1,4 +1,4 @@
-"""What operating the platform keeps: the request of each submission, when chores were done; verdicts to be counted."""
+"""Requests of submissions, times of chores, counts of verdicts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Making the table anew, as Alembic might for SQLite, drops the old one, and all reports with it.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.add_column(sa.Column("request_id", sa.String(length=64), nullable=True))
     op.create_index(

@@ -1,4 +1,4 @@
-"""Drafts of code, preferences of users, keys under which submissions are shared."""
+"""Drafts, preferences, keys of shared submissions."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -22,7 +22,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("user_id", "challenge", "language", name=op.f("pk_drafts")),
     )
-    # Making a table anew, as Alembic might for SQLite, drops the old one, and what refers to it.
+    # In SQLite, rebuilding a table would delete rows that refer to it.
     with op.batch_alter_table("users", schema=None, recreate="never") as batch_op:
         batch_op.add_column(sa.Column("preferences", sa.JSON(), nullable=False, server_default="{}"))
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:

@@ -1,4 +1,4 @@
-"""Runs by the public cases alone: lists and progress are read without them."""
+"""Runs of public cases, which lists and progress leave out."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -44,7 +44,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Runs go: an earlier release knows no such kind, and would take them for submissions."""
+    """Delete runs: an earlier release would take them for submissions."""
     rows = sa.table("submissions", sa.column("id"), sa.column("kind"))
     reports = sa.table("reports", sa.column("submission_id"))
     runs = sa.select(rows.c.id).where(rows.c.kind == "run")

@@ -1,4 +1,4 @@
-"""Workers whose host starts no sandboxes say so."""
+"""Sandbox faults of workers."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,6 +1,6 @@
-"""Times that are not known stand on no board: earlier releases ranked what was too short to measure.
+"""Unknown times leave the boards: earlier releases ranked times too short to measure.
 
-The rule is that of ``grader.scoring.is_known`` as it was when this was written. Reports keep what was measured.
+The rule is ``grader.scoring.is_known`` at that time.
 """
 
 import sqlalchemy as sa
@@ -28,4 +28,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """What was no time stays none."""
+    """Unknown times stay unknown."""

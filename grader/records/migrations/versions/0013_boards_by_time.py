@@ -1,4 +1,4 @@
-"""Boards are read in the order of times, no longer in that of their intervals' upper ends."""
+"""Boards in the order of times, not of their intervals' upper ends."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Courses: who takes part, what is assigned until when, and a log of what staff did."""
+"""Courses, members, assignments, and a log of staff's actions."""
 
 import sqlalchemy as sa
 from alembic import op

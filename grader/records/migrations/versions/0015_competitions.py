@@ -1,4 +1,4 @@
-"""Competitions: their rules, teams and finals; what was handed in within one stands on no other board."""
+"""Competitions: rules, teams and finals. Their submissions are on no other board."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,7 +14,7 @@ _COLUMNS = [
     *("challenge", "version", "device", "user_id", "time_us", "created_at", "id"),
     *("ci_lo_us", "ci_hi_us", "language", "verdict"),
 ]
-# Name of the column -> table that it refers to.
+# Column -> table.
 _REFERENCES = {"competition_id": "competitions", "team_id": "competition_teams"}
 
 
@@ -26,7 +26,7 @@ def upgrade() -> None:
     _make_finalists()
     _make_registrations()
     for column, table in _REFERENCES.items():
-        # Written out, since SQLite adds a constraint only with its column.
+        # SQLite adds a constraint only with its column.
         op.execute(
             f"ALTER TABLE submissions ADD COLUMN {column} INTEGER "
             f"CONSTRAINT fk_submissions_{column}_{table} REFERENCES {table} (id)"
@@ -266,7 +266,7 @@ def _make_runs() -> None:
 
 
 def downgrade() -> None:
-    # What was handed in within a competition goes with it, its reports first.
+    # Submissions to competitions go, their reports first.
     op.execute(
         "DELETE FROM reports WHERE submission_id IN "
         "(SELECT id FROM submissions WHERE competition_id IS NOT NULL)"
@@ -276,7 +276,7 @@ def downgrade() -> None:
     op.execute("DELETE FROM submissions WHERE competition_id IS NOT NULL")
     _index_boards(_COLUMNS, _RANKED)
     op.drop_index("ix_submissions_competition", table_name="submissions")
-    # Never made anew: with the old table SQLite would drop, row by row, the reports that refer to it.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         for column in ("machine", "team_id", "competition_id"):
             batch_op.drop_column(column)

@@ -1,4 +1,4 @@
-"""Pairs of submissions that resemble each other, and what staff decided of them."""
+"""Similar pairs of submissions, and staff's decisions."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The marks of reports in a table, and an index of verdicts: lists of submissions are filtered by both."""
+"""A table of flags and an index of verdicts, for lists of submissions."""
 
 import json
 
@@ -44,7 +44,7 @@ def upgrade() -> None:
 
 
 def _fill() -> None:
-    """From the reports that are kept, in pieces: they are large."""
+    """From the stored reports, in pieces: they are large."""
     connection = op.get_bind()
     last = 0
     while True:
@@ -61,7 +61,7 @@ def _fill() -> None:
         last = rows[-1][0]
         for number, body in rows:
             for flag in dict.fromkeys(json.loads(body).get("flags", ())):
-                # The moment as it is stored there, whatever the database writes it as.
+                # The time as stored, in either database's form.
                 connection.execute(
                     sa.text(
                         "INSERT INTO submission_flags (submission_id, flag, received_at)"

@@ -1,4 +1,4 @@
-"""Drafts of challenges, and who sees whom on a board."""
+"""Drafts of challenges, and visibility of people on boards."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Who other sites know the owners of accounts as, and by whom the address of an account was given."""
+"""Identities of accounts at other sites, and the source of an account's address."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Challenges that staff upload, and the checks of them that workers run."""
+"""Uploaded challenges and their checks."""
 
 import sqlalchemy as sa
 from alembic import op

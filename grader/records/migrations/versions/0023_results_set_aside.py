@@ -1,4 +1,4 @@
-"""Results that do not count: voided by staff, or the one of the two that a regrade leaves out."""
+"""Results that do not count: voided, or left out by a regrade."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,7 +14,7 @@ _RANKED = (
 )
 _JUDGED = "verdict IS NOT NULL AND kind <> 'run' AND competition_id IS NULL"
 _GRADED = "kind <> 'run'"
-# Name -> columns, condition before, condition now. All of them hold the new column at the end.
+# Name -> columns, condition before, condition now.
 _INDEXES = {
     "ix_submissions_board": (
         [
@@ -74,13 +74,13 @@ def _make(name: str, columns: list[str], condition: str) -> None:
 
 def downgrade() -> None:
     op.drop_table("voids")
-    # What never counted would count.
+    # Judgements left out by a regrade would count.
     op.execute(
         "DELETE FROM reports WHERE submission_id IN (SELECT id FROM submissions WHERE set_aside = 'regrade')"
     )
     op.execute("DELETE FROM submissions WHERE set_aside = 'regrade'")
     for name, (columns, condition, _) in _INDEXES.items():
         _make(name, columns, condition)
-    # Never made anew: with the old table SQLite would drop, row by row, the reports that refer to it.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("set_aside")

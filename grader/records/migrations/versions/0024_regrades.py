@@ -1,4 +1,4 @@
-"""Regrades, and what they judge again. Rejudges that were ordered before belong to none."""
+"""Regrades. Earlier rejudges belong to none."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0023"
 branch_labels = None
 depends_on = None
 
-# Column of regrades -> table that it refers to, and what becomes of it with that row.
+# Column -> table, and ON DELETE.
 _REFERENCES = {
     "course_id": ("courses", "CASCADE"),
     "assignment_id": ("assignments", "SET NULL"),

@@ -1,4 +1,4 @@
-"""What staff made of marks and of similar pairs, and who looks at them."""
+"""Reviews of flags and similar pairs."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""How the GPU of a worker was at its last heartbeat."""
+"""States of workers' GPUs."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Learning platforms, their courses and links, and the grades that they were sent."""
+"""Learning platforms, their courses, links and grades."""
 
 import sqlalchemy as sa
 from alembic import op

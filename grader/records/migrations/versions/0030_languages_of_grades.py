@@ -1,4 +1,4 @@
-"""Grades read the language, too: what an assignment does not take does not count."""
+"""The language of grades: assignments may refuse some."""
 
 import sqlalchemy as sa
 from alembic import op

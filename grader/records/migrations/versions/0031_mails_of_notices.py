@@ -1,4 +1,4 @@
-"""In which mail a notice goes, so that one whose sending was cut short can be sent as the same mail again."""
+"""The mail of a notice, so an interrupted one can be sent again as the same mail."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Of whose source an artefact was compiled that no submission names."""
+"""The author of an artefact that no submission names."""
 
 from alembic import op
 
@@ -9,7 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Written out, since SQLite adds a constraint only with its column.
+    # SQLite adds a constraint only with its column.
     op.execute(
         "ALTER TABLE artefacts ADD COLUMN user_id INTEGER "
         "CONSTRAINT fk_artefacts_user_id_users REFERENCES users (id)"

@@ -1,4 +1,4 @@
-"""When an account was deleted, what orders leave out because of it, and for whom grades were sent."""
+"""Deletion times of accounts, submissions left out because of them, and recipients of grades."""
 
 import hashlib
 
@@ -18,7 +18,7 @@ def upgrade() -> None:
         "competition_finals", sa.Column("left_out", sa.Integer(), server_default="0", nullable=False)
     )
     op.add_column("lti_scores", sa.Column("subject_sha256", sa.String(length=64), nullable=True))
-    # Earlier releases noted only in courses when an account was deleted. No password has that hash.
+    # Earlier releases noted deletions only in courses. No password has that hash.
     op.execute(
         "UPDATE users SET deleted_at = COALESCE("
         "(SELECT MAX(left_at) FROM course_members WHERE course_members.user_id = users.id), created_at) "

@@ -1,7 +1,8 @@
-"""What a course may read: since when it asks for what, in which times somebody took part, and what it voided.
+"""Periods from which a course may read submissions, and results that it voided.
 
-Who was in a course already counts as having accepted when the course was made, so that nobody's points change, and an
-assignment asked since it opened."""
+Present members count as having accepted when the course was made, and assignments ask since they opened, so
+nobody's points change.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Runs of one public case with sizes and inputs of their author's choice."""
+"""Runs of one public case with the author's sizes and inputs."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,6 +14,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Never made anew: with the old table SQLite would drop, row by row, the reports that refer to it.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("own_case")

@@ -1,4 +1,4 @@
-"""Entries that their authors took off the boards, and authors' notes on their submissions."""
+"""Entries taken off boards, and authors' notes."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -47,6 +47,6 @@ def _make_board(columns: list[str], condition: str) -> None:
 def downgrade() -> None:
     op.drop_table("notes")
     _make_board(_BOARD, _RANKED)
-    # Never made anew: with the old table SQLite would drop, row by row, the reports that refer to it.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("withdrawn_at")

@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Never made anew: with the old table SQLite would drop, row by row, the parts that refer to it.
+    # In SQLite, rebuilding the table would delete its parts.
     with op.batch_alter_table("assignments", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("question_points")
     op.drop_table("quiz_questions")

@@ -1,4 +1,4 @@
-"""Assignments that open solutions once they are over."""
+"""Assignments that open solutions at their end."""
 
 import sqlalchemy as sa
 from alembic import op

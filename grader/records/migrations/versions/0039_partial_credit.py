@@ -1,4 +1,4 @@
-"""Partial credit: the share of the correctness points that groups of cases earned. Assignments so far give none."""
+"""Partial credit for groups of cases. Existing assignments give none."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Challenges that belong to courses. Those before are the platform's."""
+"""Challenges of courses. Existing ones are the platform's."""
 
 import sqlalchemy as sa
 from alembic import op

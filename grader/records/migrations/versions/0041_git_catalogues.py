@@ -1,4 +1,4 @@
-"""Catalogues of courses in git: the repository of a course, and the commit of an upload."""
+"""Git repositories of courses' catalogues, and commits of uploads."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Groups that hand in together. The groups of rosters so far get codes; assignments so far take none."""
+"""Groups that hand in together. Existing groups get codes; existing assignments take none."""
 
 import secrets
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Grade policies: categories, scales and curves. Courses so far have none."""
+"""Grade policies: categories, scales and curves. Existing courses have none."""
 
 import sqlalchemy as sa
 from alembic import op
