@@ -10,6 +10,7 @@ from typing import Protocol
 
 from grader.challenge import fingerprint
 from grader.challenge.chapters import FOLDER, Chapter, read_chapters
+from grader.challenge.course_plan import FOLDER as PLANS
 from grader.challenge.curriculum import Curriculum, prerequisite_problems, read_curriculum
 from grader.challenge.loader import Challenge, read_manifest
 from grader.challenge.model import Manifest
@@ -83,7 +84,11 @@ class Catalogue:
 
     def _without_manifest(self) -> list[str]:
         """Without a manifest (moved, misspelt or never copied), or unreadable."""
-        folders = [folder for folder in (self.root / "challenges").glob("[!._]*") if folder.is_dir()]
+        folders = [
+            folder
+            for folder in (self.root / "challenges").glob("[!._]*")
+            if folder.is_dir() and folder.name not in (FOLDER, PLANS)
+        ]
         return sorted(
             folder.name for folder in folders if not self.is_uploaded(folder.name) and _lacks_manifest(folder)
         )
