@@ -22,7 +22,7 @@ def test_a_wrong_answer_gets_its_sentence_and_a_right_one_its_reason(
 
     html = browser.get(PAGE).text
     assert "rounded up: 4 blocks" not in html
-    assert html.count("<li><svg") == 4
+    assert html.count('<div class="picture"') == 4
     assert "is not a number" in answer("-4")
     assert "left out" in answer("3")
     assert "Not 77." in answer("77")
