@@ -1,5 +1,5 @@
-"""People who cannot leave: the last admin of the platform and the last owner of a course. Accounts with a pending
-deletion count as gone, so two people cannot both leave."""
+"""People who cannot leave: the last admin and a course's last owner. Accounts with a pending deletion count as gone,
+so two people cannot both leave."""
 
 from __future__ import annotations
 
@@ -48,13 +48,12 @@ def other_admins(session: Session, user: int, *, staying: bool = True) -> bool:
 
 
 def other_owners(session: Session, course: int, user: int, *, staying: bool = True) -> bool:
-    """True if a course (its id) has an owner besides that account."""
     owners = select(UserRow.id).join(MemberRow, MemberRow.user_id == UserRow.id)
     return _any(session, owners.where(MemberRow.course_id == course, *_OWNS), user, staying)
 
 
 def _any(session: Session, people: Select[int], user: int, staying: bool) -> bool:
-    # Locked together with that account, so two who leave at once take turns.
+    # Locked with that account, so two who leave at once take turns.
     found = session.scalars(people.order_by(UserRow.id).with_for_update(of=UserRow)).all()
     others = [user_id for user_id in found if user_id != user]
     if staying and others:

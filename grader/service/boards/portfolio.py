@@ -1,8 +1,5 @@
-"""A person's own kernels in one document: their best for each challenge, or those that they name.
-
-It holds only what its owner may read anyway: own sources and notes, times, and own ranks as far as the boards tell
-them. It names nobody else.
-"""
+"""A person's own kernels in one document: the best per challenge, or chosen ones. It contains only what its owner may
+read, and no other names."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ from grader.service.platform import Platform
 
 
 def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -> Portfolio:
-    """With ``submissions`` (ids), exactly these, also withdrawn ones. Raises BadRequest if one of them is not an
-    accepted submission of ``user``, and if the sources are too long together."""
+    """With ``submissions`` (ids), exactly these, also withdrawn ones. Raises BadRequest if one is not an accepted
+    submission of ``user``, or the sources are too long."""
     if len(submissions) > limits.PORTFOLIO_SUBMISSIONS:
         raise BadRequest(
             f"At most {limits.PORTFOLIO_SUBMISSIONS} submissions can be named.", "Leave some of them out."
@@ -75,7 +72,7 @@ def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -
 
 
 def _of_submissions(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[AcceptedKernel]:
-    """Each submission once, by its judgement under the version that its board shows, else under the latest."""
+    """Each submission once, judged under the version that its board shows, else the latest."""
     latest: dict[int, AcceptedKernel] = {}
     for kernel in found:
         known = latest.get(kernel.first)
@@ -89,7 +86,7 @@ def _recent(kernel: AcceptedKernel, shown: Mapping[str, int]) -> tuple[bool, int
 
 
 def _best(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[AcceptedKernel]:
-    """One for each challenge, without withdrawn ones."""
+    """One per challenge, without withdrawn ones."""
     best: dict[str, AcceptedKernel] = {}
     for kernel in found:
         known = best.get(kernel.challenge)
@@ -99,8 +96,7 @@ def _best(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[Acc
 
 
 def _worth(kernel: AcceptedKernel, shown: Mapping[str, int]) -> tuple[bool, bool, bool, float, float]:
-    """Times of different versions and devices cannot be compared: the shown version and a GPU come first, then the
-    speedup, then the time."""
+    """Times of different versions and devices cannot be compared: the shown version and a GPU come first."""
     return (
         kernel.time_us is not None,
         shown.get(kernel.challenge, kernel.version) == kernel.version,
@@ -153,7 +149,7 @@ def _ranks(
     accesses: BoardAccesses,
     shown: Mapping[str, int],
 ) -> dict[int, tuple[int, int]]:
-    """Judgement (row id) -> rank and number of entries, for the user's entries on shown boards."""
+    """Judgement (row id) -> rank and number of entries."""
     found: dict[int, tuple[int, int]] = {}
     for kernel in chosen:
         listed = kernel.competition is None and shown.get(kernel.challenge, kernel.version) == kernel.version

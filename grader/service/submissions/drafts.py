@@ -1,4 +1,4 @@
-"""Drafts: the content of a challenge's editor, kept between visits and shared between browsers."""
+"""Contents of editors, kept between visits and shared between browsers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.service.platform import Platform
 
 
 class DraftChanged(Conflict):
-    """Somebody, most likely the same person in another window, changed the draft since."""
+    """The draft was changed elsewhere, such as in another window."""
 
     code = "draft_changed"
 
@@ -40,11 +40,8 @@ def get_draft(platform: Platform, user: User, challenge: str, language: str) -> 
 
 
 def keep_draft(platform: Platform, user: User, challenge: str, language: str, body: DraftBody) -> DraftView:
-    """Store ``body.source``, even if it is empty: a person who deletes everything wants nothing back.
-
-    Raises UnknownChallenge, UnknownLanguage, BadSource, and DraftChanged if ``body.based_on`` is given and is not the
-    stored draft (having no draft is a version, too).
-    """
+    """Also stores an empty source: its author deleted everything. Raises UnknownChallenge, UnknownLanguage,
+    BadSource, and DraftChanged if ``body.based_on`` is not the stored draft."""
     source = _checked(body.source)
     place = _place(user, challenge, language)
     manifest = publication.load(platform, user, challenge).manifest
