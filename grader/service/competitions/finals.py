@@ -1,5 +1,5 @@
-"""Finals: every finalist is judged again on hidden seeds and sizes, several times, on one named machine, through the
-normal queue."""
+"""Finals judge every finalist again on hidden seeds and sizes, several times, on one machine, through the normal
+queue."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from grader.service.platform import Platform
 
 
 def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsBody) -> FinalView:
-    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none is chosen, or a team has
-    nothing accepted), and Conflict before the end, while a final runs or after the results."""
+    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none, or a team without accepted
+    submission), Conflict before the end, during a final or after the results."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         if record.final(found.session, found.row.id) is not None:
@@ -69,13 +69,9 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
 
 
 def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> FinalView:
-    """Queue every judgement of the final, in an order that the competition's hidden seed gives. Repeated with the same
-    arguments, it queues again only judgements that the platform failed to make.
-
-    Raises NotAllowed, NotFound, and Conflict: before the end, while a submission that counts is not judged yet or in an
-    open regrade, without finalists, if the machine does not serve a device of the competition, a challenge has another
-    version than was judged, another final runs, or the results are published.
-    """
+    """Repeating it queues only failed judgements again. Raises NotAllowed, NotFound, and Conflict: before the end,
+    unjudged or regraded submissions that count, no finalists, a machine without a device of the competition, another
+    version of a challenge, another final, or published results."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         known = record.final(found.session, found.row.id)
@@ -104,7 +100,7 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
 
 
 def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
-    """Its judgements stop counting. Repeating it is not an error. Raises NotAllowed, NotFound, and Conflict after the
+    """Its judgements stop counting. Repeating it is not an error. Raises NotAllowed, NotFound, Conflict after the
     results."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         if found.row.results_at is not None:
@@ -120,8 +116,8 @@ def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
 
 
 def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """Publish the results: the final's, or without one the live board. Repeating it is not an error. Raises NotAllowed,
-    NotFound, and Conflict before the end, while something is not judged, or while an open regrade has part of it."""
+    """The final's results, or without one the live board's. Repeating it is not an error. Raises NotAllowed,
+    NotFound, Conflict before the end, or while something is unjudged or in an open regrade."""
     with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
         if found.row.results_at is None:
             _check_over(found)
@@ -150,8 +146,8 @@ def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
 
 
 def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
-    """A team's source that counts, if the rules show it and the results are published; staff and the team can always
-    see it. Raises NotAllowed, NotFound (or it was deleted with an account), and as ``open_competition.reading``."""
+    """A source that counts: for staff and the team, and for all after the results if the rules say so. Raises
+    NotAllowed, NotFound (or deleted with an account), and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)

@@ -1,5 +1,5 @@
-"""The file format of a backup: a zip archive with a JSON-lines file for each table, the secrets, and last a manifest
-with the hashes of all others."""
+"""The format of a backup: a zip archive with a JSON-lines file per table, the secrets, and last a manifest with all
+hashes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 
 
 class BadBackup(GraderError):
-    """The file is not a whole backup, or cannot be restored here."""
+    """The file is no whole backup, or cannot be restored here."""
 
     code = "bad_backup"
     status = 400
@@ -29,7 +29,7 @@ class BadBackup(GraderError):
 
 
 class Member(Strict):
-    """A file in the archive; ``rows`` if it is a table."""
+    """``rows``: only of tables."""
 
     sha256: str
     rows: int | None = None
@@ -62,7 +62,7 @@ class Writer:
         self.members: dict[str, Member] = {}
 
     def add(self, name: str, lines: Iterable[bytes]) -> Iterator[int]:
-        """Yields the number of lines written, after each."""
+        """Yields the number of lines written so far."""
         digest, count = hashlib.sha256(), 0
         with self._file.open(_info(name), "w", force_zip64=True) as member:
             for line in lines:
@@ -85,7 +85,7 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 class Reader:
-    """A backup that was verified from the first byte to the last."""
+    """A backup with every byte verified."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         """Raises BadBackup, SchemaTooNew."""
@@ -135,7 +135,7 @@ def _manifest(file: zipfile.ZipFile) -> ArchiveManifest:
 
 
 def _check_name(name: str) -> None:
-    """A member is a table's, or a file directly in the folder of secrets. Raises BadBackup."""
+    """Allows tables, and files directly in the folder of secrets. Raises BadBackup."""
     folder, _, file = name.partition("/")
     plain = file.isprintable() and not file.startswith(".") and not set(file) & set("/\\")
     if folder not in ("tables", "secrets") or not file or not plain or len(file) > limits.FILENAME_CHARS:

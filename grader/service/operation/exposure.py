@@ -1,7 +1,5 @@
-"""Some kinds of box do not contain strangers' code: with them, other machines must not be able to reach the server.
-
-``local`` boxes contain nothing; ``bubblewrap`` boxes do, except for memory if the host has no control groups for them.
-"""
+"""Servers whose boxes do not contain strangers' code must not be reachable from other machines: ``local`` boxes, and
+``bubblewrap`` boxes without control groups for memory."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from grader.errors import NotAllowed
 
 
 def check_exposure(host: str, box: str) -> None:
-    """Raises NotAllowed if boxes are not fit for strangers' code and ``host`` is not this machine alone."""
+    """Raises NotAllowed if the boxes are unfit for strangers' code and ``host`` is not a loopback address."""
     if is_loopback(host) or not (why := _why_not(box)):
         return
     raise NotAllowed(

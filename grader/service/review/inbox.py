@@ -1,7 +1,5 @@
-"""The inbox of staff: what to look at in their courses, who looks at it, and their decisions.
-
-A mark is a reason to look, never a verdict: nothing follows from it until somebody decides.
-"""
+"""Submissions and pairs for staff to look at, and their decisions. A mark is a reason to look, not a verdict: nothing
+follows until somebody decides."""
 
 from __future__ import annotations
 
@@ -45,9 +43,8 @@ from grader.service.platform import Platform
 from grader.service.review import authority, voids
 from grader.service.submissions import submissions as reading
 
-# Shown on a page; filters find the rest.
 _LISTED = 200
-# The number next to the link counts no further.
+# The number next to the link stops here.
 _COUNTED = 1_000
 _COUNT_SECONDS = 10.0
 _REQUEST = "regrade_request"
@@ -56,8 +53,8 @@ NOBODY = "nobody"
 
 @dataclass(frozen=True)
 class InboxFilter:
-    """None matches everything. ``mark``: a flag, ``similar`` or ``regrade_request``. ``assignment`` needs its
-    ``course``. ``reviewer``: a name, or ``nobody``. ``outcome``: open items, unless another is named."""
+    """None matches everything. ``mark``: a flag, ``similar`` or ``regrade_request``. ``assignment`` needs ``course``.
+    ``reviewer``: a name or ``nobody``. ``outcome``: by default open items."""
 
     course: str | None = None
     assignment: str | None = None
@@ -69,13 +66,13 @@ class InboxFilter:
 
 
 def check(platform: Platform, user: User) -> None:
-    """Check that ``user`` has an inbox. Raises NotAllowed."""
+    """Raises NotAllowed."""
     with platform.sessions() as session:
         _scope(session, user)
 
 
 def _scope(session: Session, user: User) -> Wanted:
-    """Everything that ``user`` may decide. Raises NotAllowed."""
+    """Raises NotAllowed."""
     if user.admin:
         return Wanted(None, elsewhere=True)
     taught = permissions.courses_where(session, user, Action.REVIEW)
@@ -120,7 +117,7 @@ def _wanted(session: Session, user: User, scope: Wanted, wanted: InboxFilter) ->
 
 
 def open_count(platform: Platform, user: User) -> int:
-    """The number of items that wait for ``user``, at most some seconds old; 0 without an inbox."""
+    """At most some seconds old; 0 without an inbox."""
     if not (user.staff or reading.teaches(user)):
         return 0
 
@@ -259,7 +256,7 @@ def _decided(review: ReviewRow | None, names: dict[int, str]) -> dict[str, objec
 
 @dataclass(frozen=True)
 class _Item:
-    """An item to decide. ``row``: the submission of a mark; ``pair``: of the other kind."""
+    """Either a submission's mark (``row``) or a ``pair``."""
 
     key: str
     review: ReviewRow
@@ -280,8 +277,7 @@ class _Item:
 
 
 def assign(platform: Platform, user: User, body: InboxAssignment) -> InboxDone:
-    """Assign a reviewer who may decide about all of them. All of them or none. Raises NotFound, NotAllowed,
-    BadRequest."""
+    """All of them or none; the reviewer must have the right to decide. Raises NotFound, NotAllowed, BadRequest."""
     with writing(platform.sessions) as session:
         _scope(session, user)
         whom = find_row(session, body.reviewer) if body.reviewer is not None else None
@@ -307,11 +303,9 @@ def _may_review(session: Session, whom: UserRow, item: _Item) -> bool:
 
 
 def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
-    """Decide about these, all of them or none. ``void`` voids the result with that reason; for a pair
-    ``body.submissions`` says whose. ``fine`` and ``open`` neither void nor restore anything.
-
-    Raises NotFound, NotAllowed, BadRequest, and Conflict if somebody else decided differently meanwhile.
-    """
+    """All of them or none. ``void`` voids the result; for a pair ``body.submissions`` says whose. ``fine`` and
+    ``open`` neither void nor restore. Raises NotFound, NotAllowed, BadRequest, Conflict if somebody else decided
+    differently meanwhile."""
     needed = body.outcome in (Outcome.VOID, Outcome.TALK)
     with writing(platform.sessions) as session:
         _scope(session, user)

@@ -1,10 +1,7 @@
-"""Similar submissions of an assignment: compared when staff ask, stored, and decided by a person.
-
-Each student's counted submission is compared with the others', with submissions accepted before the assignment opened
-by people outside the course, and with the staff's solution; the starter has no weight. Staff learn that a submission
-from elsewhere is similar, but neither its author nor its text, unless they may read it anyway. A pair marks the reports
-of the course for staff, and for the students once staff confirmed it.
-"""
+"""Similar submissions of an assignment: compared when staff ask, decided by a person. Counted submissions are
+compared with each other, with earlier ones from outside the course, and with staff's solution; the starter has no
+weight. Author and text of an outside submission are hidden unless the reader may read it anyway. Pairs mark reports
+for staff, and for students once confirmed."""
 
 from __future__ import annotations
 
@@ -57,16 +54,16 @@ from grader.similarity.comparison import Pair, Source, clusters
 
 # Ids of sources that are not submissions.
 _SOLUTION = ""
-# The newest of earlier submissions, one of each author.
+# The newest earlier ones, one per author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
-# In a process, so its other requests would wait.
+# Per process: its other requests wait.
 _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Compare the submissions that count now. Pairs that are no longer similar go, unless staff decided about them or
-    one side was deleted with an account. Raises NotFound, NotAllowed, Unreachable."""
+    """Pairs that are no longer similar go, unless staff decided about them or a side was deleted with an account.
+    Raises NotFound, NotAllowed, Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
@@ -95,7 +92,7 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
 
 
 def _of_one_group(opened: OpenCourse, row: AssignmentRow, pair: Pair) -> bool:
-    """True if the authors handed in together, or are in one group now and the assignment takes groups."""
+    """True if they handed in together, or share a group now and the assignment takes groups."""
     session, at = opened.session, opened.row.id
     query = select(SubmissionRow.user_id).where(SubmissionRow.public_id.in_([pair.left, pair.right]))
     authors = session.scalars(query.distinct()).all()
@@ -128,7 +125,7 @@ def _asked(
             sources = [
                 Source(submission.public_id, str(submission.user_id), submission.source, language)
                 for submission in own
-                # A deleted account has no source to compare.
+                # Deleted accounts have no source.
                 if submission.language is language and submission.source
             ]
             if not sources:
@@ -148,8 +145,7 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """Others' submissions accepted before the assignment opened: of earlier years and of people who solved it for
-    themselves. Submissions within a competition are left out."""
+    """Others' submissions accepted before the assignment opened, outside competitions."""
     submission = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
@@ -187,7 +183,7 @@ def _solution(challenge: Challenge, language: Language) -> str | None:
 
 
 def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[str, Any]]:
-    """All pairs, or the similar lines of two, in a process of its own: see ``grader/similarity/__main__.py``."""
+    """All pairs, or the similar lines of two, in a separate process (``grader/similarity/__main__.py``)."""
     given = {
         "language": asked.language.value,
         "starter": asked.starter,
@@ -230,7 +226,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
     fresh = set()
     for challenge, pair in found:
         one, other = (pair.left, pair.left_share), (pair.right, pair.right_share)
-        # First the assignment's own, by id.
+        # The assignment's own first, then by id.
         if not _is_own(row, counted.get(one[0])) or (_is_own(row, counted.get(other[0])) and one > other):
             one, other = other, one
         key = (one[0], other[0])
@@ -341,8 +337,8 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
 
 def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
-    """Both sources of a pair and their similar lines. Of a source that the reader may not read, only these lines'
-    numbers. Raises NotFound, NotAllowed, TooMany."""
+    """Both sources and their similar lines; only line numbers for a source that the reader may not read. Raises
+    NotFound, NotAllowed, TooMany."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         kept = _pair(opened, row, number)
@@ -367,7 +363,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         right = (_solution(challenge, left.language) if challenge is not None else None) or ""
     else:
         right = found[kept.other].source if kept.other in found else ""
-    # Weights are of the submissions compared now; other submissions may count since.
+    # Other submissions may count now than in the comparison.
     of_language = next((group for group in asked if group.language is left.language), None)
     now = {source.id: source for source in of_language.sources} if of_language else {}
     now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
@@ -397,8 +393,8 @@ def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow
 def decide(
     platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
 ) -> SimilarityReport:
-    """Confirm a pair, dismiss it, or open it again. Raises NotFound, NotAllowed, and BadRequest if a pair is confirmed
-    without a reason."""
+    """Confirms, dismisses or reopens. Raises NotFound, NotAllowed, BadRequest if a pair is confirmed without a
+    reason."""
     reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
     with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
         row = assignments.find(opened, assignment)
