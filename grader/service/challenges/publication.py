@@ -1,12 +1,7 @@
-"""Who sees which challenge. A new folder is a draft until the platform's staff publish it.
-
-People in an assignment or a competition see its challenges once it begins, published or not, and submit for them within
-its window. For everyone else an unpublished challenge does not exist: at no address, in no list and on no board. Their
-own submissions for it stay.
-
-A course's own challenge is published to that course: for everyone outside it does not exist either. ``visible_to`` is
-the one place that decides what somebody sees; ``tests/service/challenges/test_who_sees_what.py`` has it as a table.
-"""
+"""Who sees which challenge. A new folder is a draft until staff publish it. Assignments and competitions show theirs
+once they begin. For everyone else an unpublished challenge, or one of another course, does not exist; their own
+submissions stay. Only ``visible_to`` decides this; ``tests/service/challenges/test_who_sees_what.py`` has it as a
+table."""
 
 from __future__ import annotations
 
@@ -59,7 +54,7 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class Visible:
-    """The challenges that somebody sees: ``slugs``, or with ``everything`` all but ``kept_back``."""
+    """``slugs``, or with ``everything`` all but ``kept_back``."""
 
     everything: bool
     slugs: frozenset[str]
@@ -85,7 +80,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     found -= {slug for slug, course in owned.items() if course not in mine}
     if user is None or not reads_drafts:
         return Visible(False, found)
-    # Teachers of a course may take part in a competition, and in another course, too.
+    # Teachers may take part in a competition or another course.
     kept = competitions.to_be_asked(session, moment)
     teaches = permissions.courses_where(session, user, Action.CHALLENGE_READ_DRAFT) if owned else []
     kept |= {slug for slug, course in owned.items() if course not in teaches}
@@ -93,7 +88,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
 
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Students see those of an assignment once it opens, also after its end; its course's staff always do."""
+    """For students from the opening on, for staff always."""
     part, member = AssignmentPartRow, MemberRow
     seen = AssignmentRow.published_at.is_not(None) & (AssignmentRow.open_at <= now)
     if Scope.STAFF in user.scopes:
@@ -109,7 +104,7 @@ def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[st
 
 
 def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Participants see those of a competition once it begins."""
+    """From the beginning on."""
     chosen, mine = CompetitionChallengeRow, RegistrationRow
     found = session.scalars(
         select(chosen.challenge)
@@ -123,13 +118,13 @@ def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[s
 
 
 def visible(platform: Platform, user: User | None) -> Visible:
-    """The same as ``visible_to``, in a transaction of its own."""
+    """In its own transaction."""
     with platform.sessions() as session:
         return visible_to(session, user)
 
 
 def check_visible(platform: Platform, user: User | None, slug: str) -> None:
-    """Raises UnknownChallenge with the same text as for one that does not exist."""
+    """Raises UnknownChallenge with the text for one that does not exist."""
     seen = visible(platform, user)
     if slug not in seen:
         raise _unknown(platform, seen, slug)
@@ -142,7 +137,7 @@ def load(platform: Platform, user: User | None, slug: str) -> Challenge:
         try:
             return platform.catalogue.load(slug)
         except UnknownChallenge:
-            pass  # whose hint would name every folder
+            pass  # its hint would name every folder
     raise _unknown(platform, seen, slug)
 
 
@@ -152,8 +147,7 @@ def _unknown(platform: Platform, seen: Visible, slug: str) -> UnknownChallenge:
 
 
 def check_takes(session: Session, user: User, slug: str, at: datetime, within: bool) -> None:
-    """Checks that a submission by ``user``, who sees the challenge, is accepted at ``at``. ``within``: it belongs to a
-    competition, which checks its own window. Raises NotAllowed."""
+    """``user`` sees the challenge. ``within``: a competition checks its own window. Raises NotAllowed."""
     standing = permissions.standings_anywhere(session, user)
     if within or permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
         return
@@ -173,7 +167,7 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
 
 
 def _waits_for(session: Session, user: User, slug: str) -> str | None:
-    """The course that assigns the challenge to ``user``, who is on its roster and has not joined."""
+    """A course that assigns the challenge and that ``user``, on its roster, has not joined."""
     part, member = AssignmentPartRow, MemberRow
     return session.scalar(
         select(CourseRow.slug)
@@ -201,17 +195,16 @@ def _teaches_with(session: Session, user: User, slug: str) -> bool:
     return found is not None
 
 
-# ------------------------------------------------------------------------------------------- for staff
+# ---- for staff
 
 
 def publish(platform: Platform, user: User, slug: str) -> PublicationView:
-    """Show a challenge to everyone. Repeating it is not an error. Raises NotAllowed, UnknownChallenge, ChallengeInvalid
-    (it is broken)."""
+    """Repeating it is not an error. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
     return change(platform, user, slug, PublicationBody(state="published"))
 
 
 def schedule(platform: Platform, user: User, slug: str, publish_at: datetime) -> PublicationView:
-    """Publish it at that time. Raises as ``change`` does."""
+    """Raises as ``change`` does."""
     return change(platform, user, slug, PublicationBody(state="scheduled", publish_at=publish_at))
 
 
@@ -221,11 +214,8 @@ def hide(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> PublicationView:
-    """Change whether students see a challenge.
-
-    Raises NotAllowed, UnknownChallenge, BadRequest (a time that is missing, past or useless), ChallengeInvalid if a
-    broken one would be shown, and Conflict if one with students' submissions would become a draft.
-    """
+    """Raises NotAllowed, UnknownChallenge, BadRequest (a missing, past or useless time), ChallengeInvalid if a broken
+    one would be shown, Conflict if one with students' submissions would become a draft."""
     state = PublicationState(body.state)
     with writing(platform.sessions) as session:
         ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
@@ -264,7 +254,7 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
 
 
 def foresee(platform: Platform, user: User, slug: str, state: PublicationState) -> Affected:
-    """Whom ``change`` to that state would affect. Raises NotAllowed, UnknownChallenge."""
+    """Raises NotAllowed, UnknownChallenge."""
     with platform.sessions() as session:
         ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
         check_exists(platform, session, slug)
@@ -272,7 +262,7 @@ def foresee(platform: Platform, user: User, slug: str, state: PublicationState) 
 
 
 def check_exists(platform: Platform, session: Session, slug: str) -> None:
-    """For staff: raises UnknownChallenge unless a folder of that name exists or existed."""
+    """Raises UnknownChallenge unless there is or was such a folder."""
     if slug not in platform.catalogue.folders() and session.get(ChallengeStateRow, slug) is None:
         raise _unknown(platform, Visible(True, frozenset()), slug)
 
@@ -310,8 +300,8 @@ def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def list_states(platform: Platform, user: User) -> PublicationList:
-    """All folders in the curriculum's order, broken ones last. Teachers do not see those of competitions that have not
-    begun. Raises NotAllowed."""
+    """In the curriculum's order, broken ones last; for teachers without those of competitions that have not begun.
+    Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
         now = clock(session)

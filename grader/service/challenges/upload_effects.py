@@ -1,4 +1,4 @@
-"""Effects of putting an upload in use: on verdicts, boards, files and baselines."""
+"""Effects of using an upload on verdicts, boards, files and baselines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from grader.schemas.version import ChangeView
 from grader.service.challenges import versions as serving
 from grader.service.platform import Platform
 
-# A diff of a spec, and the lines of one changed file.
 _DIFF_LINES = 2_000
 
 
@@ -32,7 +31,7 @@ class Effect:
 
 
 def effect_of(platform: Platform, row: UploadRow, before: Bundle | None) -> Effect:
-    """The effects of putting ``row`` in use; ``before``: what is in use now."""
+    """``before``: in use now."""
     try:
         new = fingerprint.content(load_upload(platform, row))
     except Conflict as error:
@@ -107,7 +106,7 @@ def changes_of(found: list[fingerprint.ContentChange]) -> list[ChangeView]:
 
 
 def current(platform: Platform, slug: str) -> tuple[str, Bundle | None]:
-    """The challenge in use, as text and as files; none if there is none, or it cannot be read."""
+    """None if there is none or it is unreadable."""
     with platform.sessions() as session:
         row = uploads.in_use(session, slug)
     if row is not None:
@@ -129,7 +128,6 @@ def present_version(platform: Platform, slug: str) -> int | None:
 
 
 def text_diff(before: str, after: str) -> list[str]:
-    """A unified diff from somebody else's text to the user's."""
     return list(unified(before.splitlines(), after.splitlines(), "theirs", "yours"))[:_DIFF_LINES]
 
 
@@ -173,7 +171,7 @@ def baselines_of(session: Session, slug: str, version: int | None) -> list[Basel
 
 
 def load_upload(platform: Platform, row: UploadRow) -> Challenge:
-    """Loads the upload as a challenge; nothing of it runs here. Raises Conflict, ChallengeInvalid."""
+    """Runs nothing of it. Raises Conflict, ChallengeInvalid."""
     if row.examined is None:
         raise Conflict(
             "No worker has examined the upload yet, so its cases are unknown.",

@@ -1,7 +1,5 @@
-"""Which of a student's submissions counts for a part of an assignment, and for how many points.
-
-Times of judgements are compared as the database stores them (``grades.stored``).
-"""
+"""Which submission counts for a part of an assignment, and its points. Times are compared as stored
+(``grades.stored``)."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ class Criterion:
     points: float
 
 
-# Criterion id -> a student's points and the reason.
+# Criterion id -> points and reason.
 Scores = Mapping[int, tuple[float, str]]
 
 
@@ -41,10 +39,10 @@ class Part:
     title: str
     scheme: Scheme
     broken: bool
-    shown: int | None  # the challenge version whose regraded judgements count
-    asked_at: Any  # when the assignment began to ask for the challenge, as stored
+    shown: int | None  # the version whose regraded judgements count
+    asked_at: Any  # since when the assignment asks for it, as stored
     rubric: tuple[Criterion, ...] = ()
-    questions: float = 0.0  # points for all questions on the kernel
+    questions: float = 0.0  # points for all questions
 
     @property
     def computed(self) -> float:
@@ -87,11 +85,11 @@ class Times:
 @dataclass(slots=True)
 class Choice:
     first: Judgement  # of the submission itself
-    counted: Judgement  # its latest published judgement: ``first`` unless it was regraded
+    counted: Judgement  # its latest published judgement
     raw: float  # points before lateness
     late_days: int
     points: float
-    asked: Share | None = None  # right answers and questions, if it has questions
+    asked: Share | None = None  # right answers and questions
 
 
 @dataclass(slots=True)
@@ -100,7 +98,9 @@ class Grade:
 
     attempts: int = 0
     voided: list[str] = field(default_factory=list)  # public ids
-    outside: list[Judgement] = field(default_factory=list)  # in a language that the assignment does not take
+    outside: list[Judgement] = field(
+        default_factory=list
+    )  # in a language that the assignment does not accept
     right: bool = False
     choice: Choice | None = None
     grace: int = 0
@@ -109,7 +109,6 @@ class Grade:
 def of_assignment(
     rows: Sequence[Judgement], student: Student, part: Part, times: Times
 ) -> Sequence[Judgement]:
-    """The student's submissions that were handed in for that part."""
     stays, asked_at, opens, closes = student.stays, part.asked_at, times.opens, times.closes
     return [row for row in rows if taught.counts(row.at, stays, asked_at, opens, closes)]
 
@@ -117,7 +116,7 @@ def of_assignment(
 def by_language(
     assignment: AssignmentRow, rows: Sequence[Judgement]
 ) -> tuple[Sequence[Judgement], Sequence[Judgement]]:
-    """Those in a language that the assignment takes, and the others: its languages may have been narrowed since."""
+    """Accepted ones and others: languages may have been narrowed since."""
     if not assignment.languages:
         return rows, ()
     others = [row for row in rows if row.language not in assignment.languages]
@@ -138,8 +137,8 @@ def weigh(
     resolutions: Mapping[str, float],
     asked: Mapping[int, Share] | None = None,
 ) -> Grade:
-    """Choose among a student's submissions for a part. ``again``: regraded judgements by the submission's id;
-    ``free``: late days that grace days pay; ``asked``: right answers and questions by the submission's id."""
+    """``again``: regraded judgements by submission id; ``free``: late days that grace days pay; ``asked``: right
+    answers and questions by submission id."""
     asked = asked or {}
     due = times.due
     grade = Grade()

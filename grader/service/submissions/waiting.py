@@ -75,7 +75,8 @@ class QueueSnapshot:
 
     @cached_property
     def waits(self) -> dict[int, float]:
-        """Seconds until each begins: the work ahead shared among workers, plus expected overtaking. Empty if unknown."""
+        """Seconds until each begins: the work ahead, shared among workers, plus expected overtaking. Empty if
+        unknown."""
         known = self.durations
         if known is None or not self.judges.serving:
             return {}
