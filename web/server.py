@@ -1,4 +1,4 @@
-"""Serves the web with processes under gunicorn: ``serve(settings, host, port)``, ``python -m grader.web.server``."""
+"""Serves the web by processes under gunicorn: ``python -m grader.web.server``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from grader.service.accounts.links import AccountLink
 
-# Pages mostly wait for SQL: two processes, so one slow request cannot stop all; threads do the rest.
+# Requests mostly wait for SQL: threads suffice, and a second process helps if a slow request blocks one.
 _WORKERS = 2
 _THREADS = 8
-# A request takes milliseconds; one still running after this long will never end.
+# Requests take milliseconds: one that runs this long will never end.
 _GRACE_SECONDS = 5
 _TIMEOUT_SECONDS = 60
 
@@ -44,7 +44,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """Runs in each worker process after the fork: processes share modules, but no connection."""
+        """After the fork: processes share modules, but no connection."""
         from grader.service.messages.digests import DigestSender
         from grader.web.app import create_app
 
@@ -54,7 +54,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """Gunicorn's lines in our format. The application logs requests, because it knows their ids."""
+    """In our format. The application logs requests, because it knows their ids."""
 
     def setup(self, cfg: Any) -> None:
         self.error_log.handlers.clear()
@@ -63,11 +63,8 @@ class _Logger(Logger):  # type: ignore[misc]
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until SIGTERM or SIGINT, then end the process, as gunicorn does. Port 0 takes a free one. Prints one line
-    with the address once it listens.
-
-    Raises NotAllowed if submissions run in ``local`` boxes and other machines can reach ``host``.
-    """
+    """Until SIGTERM or SIGINT; then ends the process, as gunicorn does. Port 0 takes a free one. Prints the address
+    once it listens. Raises NotAllowed if submissions run in ``local`` boxes and other machines can reach ``host``."""
     check_exposure(host, settings.box)
     metrics.begin(settings)
     forget_dead(metrics.folder_of(settings))
@@ -78,7 +75,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
 
 
 def _prepare(settings: Settings) -> AccountLink | None:
-    """Migrates once, before several processes would; prints a link for the first admin if there are no staff."""
+    """Migrates before processes start; prints a link for the first admin if there are no staff."""
     platform = open_platform(settings, starting=True)
     try:
         return first_admin.make_link(platform) if first_admin.needed(platform) else None
@@ -87,8 +84,8 @@ def _prepare(settings: Settings) -> AccountLink | None:
 
 
 def _load_modules() -> None:
-    """Once for all processes, before they are forked: it takes longer than everything else at their start."""
-    gc.disable()  # what is imported stays
+    """Before the fork: imports take most of the start."""
+    gc.disable()  # imports stay
     import grader.service.messages.digests  # noqa: F401
     from grader.web import api, pages
     from grader.web.blueprints import blueprints
@@ -97,7 +94,7 @@ def _load_modules() -> None:
     blueprints(pages)
     gc.enable()
     gc.collect()
-    gc.freeze()  # so no process looks at it again, and its memory stays shared
+    gc.freeze()  # keeps memory shared between processes
 
 
 def _options(bind: str) -> dict[str, Any]:

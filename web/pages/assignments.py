@@ -1,5 +1,3 @@
-"""One assignment: its tasks and deadlines, the attempts that are left; for staff also its settings."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -174,13 +172,13 @@ _TIMES = ("open_at", "due_at", "late_until", "groups_until")
 
 
 def _values(view: AssignmentView) -> dict[str, str]:
-    """Times in the course's zone, as the form's fields take them."""
+    """In the course's zone, for the form's fields."""
     times = {name: getattr(view, name) for name in _TIMES}
     return {name: forms.local_time(at, view.time_zone) if at else "" for name, at in times.items()}
 
 
 def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
-    """Unchanged times stay exact, also when the zone's clocks show them twice."""
+    """Unchanged times stay exact, also when clocks show them twice."""
     shown = _values(stands)
     # Browsers omit seconds that are 0.
     same = [
@@ -192,7 +190,7 @@ def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
 
 
 def _body() -> AssignmentBody:
-    """The form as a body of the API. Raises BadRequest."""
+    """Raises BadRequest."""
     form = request.form
     try:
         numbers = {name: _whole(name) for name in ("day", "total", "pending")}
@@ -233,6 +231,6 @@ def _whole(name: str) -> int | None:
 
 
 def _part(line: str) -> dict[str, object]:
-    """Parses a line such as ``vector_add`` or ``saxpy 2``."""
+    """Such as ``vector_add`` or ``saxpy 2``."""
     slug, _, weight = line.strip().replace(":", " ").partition(" ")
     return {"challenge": slug, "weight": float(weight or 1)}

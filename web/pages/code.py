@@ -1,5 +1,5 @@
-"""Source text as HTML. Only the course's own text is highlighted here (colours: static/code.css). Students' source is
-escaped, and static/built/listing.js highlights it in the browser: a regex lexer can be kept busy for minutes."""
+"""Source text as HTML. Only our own text is highlighted here: a regex lexer can be kept busy for minutes.
+static/built/listing.js highlights students' source in the browser."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from grader.languages import LANGUAGES
 
 
 def listing(source: str, marks: Mapping[int, tuple[int, int]] | None = None) -> Markup:
-    """The lines of a student's source, each an element that links can target. The style sheet draws the numbers, so
-    copying takes only the source. ``marks``: by last line, a thread of comments and their number."""
+    """Lines that links can target; the style sheet draws numbers, so copying omits them. ``marks``: last line ->
+    number of a thread and of its comments."""
     whole = lines(source)
     numbered = [
         f'<span id="L-{number}">{escape(line)}</span>{_mark(number, (marks or {}).get(number))}'
@@ -37,7 +37,7 @@ def _mark(line: int, mark: tuple[int, int] | None) -> str:
 
 
 def lines(source: str) -> list[str]:
-    """The lines of ``source`` without empty ones at its end."""
+    """Without empty lines at the end."""
     return source.rstrip("\n").split("\n")
 
 
@@ -47,8 +47,7 @@ def count(source: str) -> int:
 
 @lru_cache(maxsize=256)
 def inline(source: str, language: str) -> Markup:
-    """Highlighted text of the course or the docs, for a <pre>; never a student's. ``language``: one of ours, or a
-    Pygments name."""
+    """For a <pre>; never a student's text. ``language``: one of ours, or a Pygments name."""
     try:
         row = LANGUAGES.get(language)
         lexer = get_lexer_by_name(row.lexer if row else language, stripnl=False)

@@ -1,4 +1,4 @@
-"""The plots of a result page, as numbers for inline SVG: axes, times with baselines, earlier times, the roofline."""
+"""Plots of a result page, as numbers for inline SVG."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.schemas.report import TOO_SHORT, Report, WorkloadCost, WorkloadRepor
 from grader.service.boards.leaderboard import PastTime
 from grader.web.pages.formats import quantity
 
-# Labels of more ticks overlap on a phone.
+# More labels overlap on a phone.
 _TICKS_MOST = 6
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -26,7 +26,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """From ``low`` to ``high``; ``log``: in equal factors."""
+    """``log``: in equal factors."""
 
     low: float
     high: float
@@ -34,7 +34,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Percent along the axis, 0 to 100; values outside are put at its ends."""
+        """Percent, 0 to 100; values outside are put at the ends."""
         if self.log:
             share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         else:
@@ -42,12 +42,12 @@ class Axis:
         return round(min(max(share, 0.0), 1.0) * 100, 2)
 
     def up(self, value: float) -> float:
-        """For an axis that points up: percent from the top."""
+        """Percent from the top, for an axis that points up."""
         return round(100 - self.at(value), 2)
 
 
 def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
-    """From 0 to a round number at or above ``highest`` (positive), with at most ``most`` ticks."""
+    """From 0 to a round number at or above ``highest`` (positive)."""
     raw = highest / (most - 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(step * power for step in _STEPS if step * power >= raw * (1 - 1e-9))
@@ -57,8 +57,7 @@ def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOS
 
 
 def logarithmic(values: Sequence[float], label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
-    """From the power of ten below the least of ``values`` (all positive) to the one above the largest; at least one
-    decade. Ticks are at powers of ten, at most ``most``."""
+    """Between powers of ten around ``values`` (positive); at least one decade."""
     first = math.floor(math.log10(min(values)) + 1e-9)
     last = math.ceil(math.log10(max(values)) - 1e-9)
     last = max(last, first + 1)
@@ -74,8 +73,7 @@ _BAR_TICKS_MOST = 5
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar; ``percent`` of the full width, ``low`` and ``high`` the ends of its interval, if any. ``kind``: own,
-    base or light."""
+    """``percent`` of the full width; ``low`` and ``high``: the interval, if any. ``kind``: own, base or light."""
 
     label: str
     us: float
@@ -104,7 +102,7 @@ def _of(workload: WorkloadReport) -> WorkloadBars:
         others.append(("speed of light", workload.roofline_us, "light"))
     time_us = workload.time_us
     ends = workload.ci_us if time_us is not None else ()
-    # Without bars, any length of the axis will do.
+    # Without bars, any length will do.
     axis = linear(max((*ends, *(us for _, us, _ in others)), default=1.0), duration, _BAR_TICKS_MOST)
     bars = [Bar(name, us, _sliver(axis, us), kind) for name, us, kind in others]
     if time_us is not None:
@@ -117,15 +115,15 @@ def _sliver(axis: Axis, us: float) -> float:
     return max(1.0, axis.at(us))
 
 
-# Beyond this factor between slowest and fastest, linear steps hide the fast ones.
+# Beyond this factor, a linear axis hides the fast ones.
 _LINEAR_FACTOR = 12.0
-# Margin in percent: half a point and its interval.
+# Percent: half a point and its interval.
 _EDGE = 3.0
 
 
 @dataclass(frozen=True)
 class Point:
-    """``x`` and the three heights are percent from left and top."""
+    """Percent from left and top."""
 
     past: PastTime
     own: bool
@@ -147,7 +145,7 @@ class HistoryPlot:
 
 
 def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
-    """``own``: the submission shown. None if there is nothing to compare it with."""
+    """``own``: the shown submission. None without others."""
     if len(times) < 2:
         return None
     slowest, fastest = max(past.ci_us[1] for past in times), min(past.ci_us[0] for past in times)
@@ -172,13 +170,13 @@ def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
     return HistoryPlot(axis, points)
 
 
-# Room around the outermost points and above the ceiling: a factor.
+# A factor around the outermost points and above the ceiling.
 _ROOM = 1.5
 
 
 @dataclass(frozen=True)
 class RooflinePoint:
-    """``intensity`` in flop/B, ``rate`` in flop/s, ``limit`` the ceiling there; ``number`` from 1."""
+    """``intensity`` in flop/B, ``rate`` in flop/s, ``limit``: the ceiling there; ``number`` from 1."""
 
     number: int
     workload: WorkloadReport
@@ -196,7 +194,7 @@ class RooflinePoint:
 
 @dataclass(frozen=True)
 class Roofline:
-    """``roof``: the slope's foot, the ridge and the far end of the flat part, in percent from left and top."""
+    """``roof``: the slope's foot, the ridge and the flat part's end, in percent from left and top."""
 
     x: Axis
     y: Axis
@@ -207,7 +205,7 @@ class Roofline:
 
 
 def roofline(report: Report) -> Roofline | str:
-    """The plot of ``report``'s workloads, or a sentence on why there is none."""
+    """A plot, or a sentence on why there is none."""
     if not report.workloads:
         return "There are no times to plot."
     known = [(workload, workload.cost) for workload in report.workloads if workload.cost is not None]
@@ -232,7 +230,7 @@ def roofline(report: Report) -> Roofline | str:
 
 
 def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost, float]]) -> Roofline:
-    """``plotted``: workloads with their rate in flop/s."""
+    """``plotted``: with rates in flop/s."""
     bandwidth, rate = plotted[0][1].bandwidth or 1.0, plotted[0][1].rate or 1.0
     ridge = rate / bandwidth
     intensities = [cost.flops / cost.bytes for _, cost, _ in plotted]
