@@ -1,5 +1,5 @@
-"""Who may use a route, declared at the route: ``@open_to(STAFF)`` below ``@pages.get(...)``. Checked before the body
-is read. A route without a declaration is refused, and fails a test."""
+"""Who may use a route, declared there: ``@open_to(STAFF)`` below ``@pages.get(...)``. A route without a declaration
+is refused, and fails a test."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Who(StrEnum):
 
     ANYONE = "anyone"
     SIGNED_IN = "anyone who is signed in"
-    # Depends on GRADER_BOARD_READERS; the use case checks it.
+    # By GRADER_BOARD_READERS, in the use case.
     READERS = "whoever may read boards"
-    # These depend on the object in the address; the use case checks them.
+    # By the object in the address, in the use case.
     OWNER = "its owner"
     AUTHOR = "its author, their teachers and staff"
     PERSON = "that person and staff"
@@ -68,9 +68,9 @@ class Access:
 def open_to(
     who: Who, check: Check | None = None, *, action: Action | None = None, guard: bool = True
 ) -> Callable[[_View], _View]:
-    """Checks that callers are signed in (except for ANYONE and READERS), STAFF and ADMINS. ``check`` runs before the
-    body is read, so callers learn nothing about it; the use case checks again. ``action``: checked if the course's
-    route changes something. ``guard=False``: the view itself sends people to sign in, with their query."""
+    """Checks sign-in (except for ANYONE and READERS), STAFF and ADMINS. ``check`` runs before the body is read, so
+    callers learn nothing about it; the use case checks again. ``action``: of a course's route that changes something.
+    ``guard=False``: the view sends people to sign in, with their query."""
 
     def declare(view: _View) -> _View:
         view.__dict__["access"] = Access(who, check or _CHECKS.get(who), action, guard)
@@ -94,7 +94,7 @@ def in_competition(action: Action) -> Check:
 
 
 def on_challenge(action: Action) -> Check:
-    """As the platform's staff, or the staff of the challenge's course."""
+    """Staff of the platform, or of the challenge's course."""
     return lambda user, at: ownership.check_once(platform(), user, at["slug"], action)
 
 

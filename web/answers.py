@@ -28,7 +28,7 @@ def conditional(response: Response) -> Response:
 
 
 def conditional_on(facts: str, make: Callable[[], Response]) -> Response:
-    """The ETag is of ``facts`` and the release: on a match nothing is rendered."""
+    """ETag of ``facts`` and release: nothing is rendered on a match."""
     tag = hashlib.sha256(f"{__version__} {facts}".encode()).hexdigest()
     response = Response(status=304) if tag in request.if_none_match else make()
     response.set_etag(tag)
@@ -43,7 +43,7 @@ def _kept_by_reader(response: Response) -> None:
 
 
 def zip_answer(file: IO[bytes], name: str) -> Response:
-    """A ZIP positioned at its start, closed afterwards, as ``name.zip``; uncached."""
+    """``file``: positioned at its start, closed afterwards; uncached."""
     with file:
         return file_answer(file.read(), "application/zip", f"{name}.zip")
 

@@ -52,7 +52,7 @@ _SECURITY_SCHEMES: dict[str, Any] = {
 
 
 def create_app(platform: Platform) -> OpenAPI:
-    """Asks neither database nor queue; pings Redis to decide where rate limits are counted."""
+    """Asks neither database nor queue; pings Redis for rate limits."""
     app = OpenAPI(
         "grader.web",
         info=Info(

@@ -1,4 +1,4 @@
-"""Static files and the languages' style sheet. Addresses change with the content."""
+"""Addresses change with the content."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _stamp(endpoint: str, values: dict[str, Any]) -> None:
 
 
 def built(filename: str) -> str | None:
-    """None if scripts/build_client has not made it: pages work without it."""
+    """None if not built: pages work without it."""
     path = f"built/{filename}"
     return path if _digest(path) else None
 

@@ -1,4 +1,4 @@
-"""Finds a package's blueprints, so new pages need no list."""
+"""So new pages need no list."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from flask import Blueprint
 
 
 def blueprints(package: ModuleType) -> list[Blueprint]:
-    """Each once, by module name. The order decides nothing: no two rules match the same address equally well
-    (``tests/web/test_blueprints.py``)."""
+    """By module name; no two rules match an address equally well (``tests/web/test_blueprints.py``)."""
     found: dict[str, Blueprint] = {}
-    # Some modules add views to another module's blueprint.
+    # Some add views to another's blueprint.
     modules = [
         import_module(f"{package.__name__}.{name}")
         for name in sorted(info.name for info in iter_modules(package.__path__))

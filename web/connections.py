@@ -1,10 +1,9 @@
-"""Client connections. One thread per process reads requests and writes answers; a complete request gets a worker
-thread. So a slow client occupies only a socket and a buffer, bounded in number, bytes and time.
+"""Client connections. One thread per process reads and writes; complete requests get worker threads. So a slow client
+occupies only a bounded socket and buffer.
 
-This is Waitress (pinned) with deadlines that dripping bytes do not move, a limit per address, a separate queue for
-requests that hash a password, and a shutdown that does not destroy answers. Of 500 dripping bodies Waitress alone
-still holds 500 after 40 s, ours none; Granian and gunicorn's threads then answer hardly anybody else
-(benchmarks/slow_clients.py).
+Waitress (pinned), with deadlines that dripping bytes do not move, a limit per address, a queue for requests that hash
+a password, and a shutdown that keeps answers. Of 500 dripping bodies Waitress alone holds 500 after 40 s, ours none;
+Granian and gunicorn's threads then answer hardly anybody (benchmarks/slow_clients.py).
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ if TYPE_CHECKING:
 _ACCEPTED_AT_ONCE = 64
 # Between two checks of the deadlines.
 _TICK_SECONDS = 1
-# At the process's end, for half-received requests and unread answers.
+# Before the process ends.
 _END_SECONDS = 0.3
 # Received bytes after which buffered ones are counted again.
 _COUNTED_BYTES = limits.MIB
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Refuses contradicting body lengths: a proxy in front may use the other one (request smuggling)."""
+    """Refuses contradicting body lengths: a proxy may use the other one (request smuggling)."""
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
@@ -59,8 +58,8 @@ class Busy(Error):  # type: ignore[misc]
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """Requests that hash a password (``is_slow`` by method and path) wait in a bounded queue with separate threads,
-    so they delay nobody else. One address, unless ``from_proxy``, gets a part of that queue."""
+    """Requests that hash a password (``is_slow``) have a bounded queue and threads, so they delay nobody else. One
+    address, unless ``from_proxy``, gets a part of it."""
 
     def __init__(self, is_slow: Callable[[str, str], bool], from_proxy: Callable[[str], bool]) -> None:
         super().__init__()
@@ -134,7 +133,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         self.idle_since = time.monotonic()
 
     def error_task_class(self, channel: ClientChannel, request: Any) -> Task:
-        """The application refuses large bodies with its own message, unread."""
+        """The application refuses large bodies unread."""
         if not isinstance(request.error, RequestEntityTooLarge):
             return ErrorTask(channel, request)
         request.headers["CONTENT_LENGTH"] = str(max(request.content_length, request.body_bytes_received))
@@ -162,8 +161,8 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         patience = limits.REQUEST_SECONDS if self.request is not None else limits.IDLE_SECONDS
         return self.waits and not self.total_outbufs_len and now - self.waits_since > patience
 
-    # If the socket closed at once, a client that still sends would get a reset instead of its answer. So signal the
-    # end, and discard what it sends for a moment.
+    # Closing at once would reset a client that still sends, and lose its answer. So signal the end, and discard what
+    # comes.
 
     def handle_write(self) -> None:
         if not self.close_when_flushed or self.will_close:
@@ -193,7 +192,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
-    """``from_proxy``: whether an address is a proxy's, shared by many people; ``is_slow``: see ``Dispatcher``."""
+    """``from_proxy``: shared by many people."""
 
     channel_class = ClientChannel
 
@@ -241,7 +240,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def turn(self, seconds: float) -> None:
         """Waits at most this long for something to serve."""
-        # Close before the next poll: a new connection may reuse the descriptor and would get the old one's events.
+        # Before the next poll: a new connection may reuse the descriptor and get old events.
         while self._evicted:
             self._evicted.pop().handle_close()
         now = time.monotonic()
@@ -256,8 +255,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Disables Waitress's own deadlines."""
 
     def handle_accept(self) -> None:
-        """With too many connections, in all or from one address, closes the one that waits longest: holding
-        connections keeps nobody out."""
+        """With too many, in all or from one address, closes the one that waits longest: holding connections keeps
+        nobody out."""
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
                 accepted = self.accept()
@@ -273,7 +272,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             self.channel_class(self, sock, addr, self.adj, map=self._map)
 
     def _make_room(self, address: str) -> bool:
-        """False if every connection has a request in progress."""
+        """False if all have requests in progress."""
         channels = self.channels
         if not self._from_proxy(address):
             client = client_of(address)
@@ -283,7 +282,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
     def _evict_longest(self, channels: list[ClientChannel]) -> bool:
-        # Slow readers have their own limit: close them only if no other waits.
+        # Slow readers have their own limit: last.
         waiting = [channel for channel in channels if channel.waits]
         waiting = [channel for channel in waiting if not channel.total_outbufs_len] or waiting
         if waiting:
@@ -291,7 +290,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return bool(waiting)
 
     def count(self, received: int) -> None:
-        """Incomplete bodies share one bound; the largest go first."""
+        """All share one bound; the largest go first."""
         self._counted += received
         if self._counted < _COUNTED_BYTES:
             return
@@ -310,7 +309,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self._evicted.append(channel)
 
     def drain(self, seconds: float) -> None:
-        """Accepts nothing new, finishes requests within this time, then closes everything."""
+        """Finishes requests within this time."""
         self.accepting = False
         began = time.monotonic()
         while self.active_channels and (passed := time.monotonic() - began) < seconds:

@@ -1,5 +1,4 @@
-"""All errors leave through here: as JSON below /api, as a page elsewhere. Causes of internal failures go to the log
-only."""
+"""Errors are JSON below /api, pages elsewhere. Internal causes only go to the log."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ _HTTP: dict[int, tuple[str, str, str]] = {
     ),
     429: ("too_many", "Too many requests in a short time.", "Wait a minute and try again."),
 }
-# JSON nested too deep; lone surrogates; NUL, which PostgreSQL rejects.
+# JSON nested too deep; lone surrogates; NUL.
 _UNREADABLE = (RecursionError, UnicodeError, DataError)
 # Down, locked for too long, or out of connections.
 _AWAY = (OperationalError, InterfaceError, PoolTimeout)
@@ -51,7 +50,7 @@ _UNREACHABLE = (
     "The database does not answer.",
     "Nothing is lost; try again in a moment.",
 )
-# The cause names files on this machine: for staff only.
+# The cause names files: for staff only.
 _BROKEN = (
     "This challenge cannot be used now: its folder on the server is broken.",
     "Nothing is lost, and its boards stay. Staff see an alert; try again later.",

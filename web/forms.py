@@ -1,4 +1,4 @@
-"""Forms must be UTF-8 (lenient decoding would change text), API bodies JSON objects. Yes and no are never guessed."""
+"""Forms must be UTF-8, API bodies JSON objects; yes and no are never guessed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def init_app(app: Flask) -> None:
 
 
 def ticked(name: str) -> bool:
-    """False if it is absent. Raises BadRequest for any value but yes or no."""
+    """Raises BadRequest for anything but yes or no."""
     return _yes(name, request.form.get(name, ""))
 
 
@@ -47,7 +47,7 @@ def _check() -> None:
 
 
 def _check_object() -> None:
-    # Validation would parse a string again, as JSON.
+    # It would be parsed again, as JSON.
     if request.is_json and not isinstance(request.get_json(silent=True), dict | None):
         raise BadRequest(
             "The body is JSON, but not an object.", "Send an object; {} if there is nothing to say."

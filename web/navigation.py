@@ -1,5 +1,3 @@
-"""Links of the header and of a person's own pages, and staff's alert."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from grader.web.current import platform
 
 @dataclass(frozen=True)
 class Link:
-    """Current on every page of its endpoint's blueprint and of blueprints in it."""
+    """Current in its endpoint's blueprint and those in it."""
 
     label: str
     endpoint: str
@@ -70,7 +68,7 @@ def init_app(app: Flask) -> None:
 
 
 def links() -> list[Link]:
-    """Only to pages that this release has."""
+    """That this release has."""
     user = viewer()
     reads = readers.may_read(platform(), user)
     wanted = [
@@ -84,12 +82,11 @@ def links() -> list[Link]:
 
 
 def staff_links() -> list[Link]:
-    """The header's second line, for platform staff."""
     return [*_inbox(), *_STAFF] if is_staff() else []
 
 
 def _inbox() -> list[Link]:
-    """For staff, and teachers of a course."""
+    """Also for teachers."""
     user = viewer()
     if user is None or not (user.staff or teaches(user)):
         return []
@@ -114,7 +111,7 @@ def _for_templates() -> dict[str, Any]:
 
 
 def _broken_challenges() -> list[str]:
-    """For staff, except on the first page, which lists them."""
+    """For staff; the first page lists them anyway."""
     if not is_staff() or request.endpoint == "challenges.index":
         return []
     return health.broken_challenges(platform())

@@ -1,5 +1,5 @@
-"""Which X-Forwarded-* headers are trusted: those of ``GRADER_TRUSTED_PROXIES``, or of ``GRADER_PROXIES`` hops. A
-number alone trusts every client; with addresses, requests from elsewhere lose these headers."""
+"""Trusted X-Forwarded-* headers: of ``GRADER_TRUSTED_PROXIES``, or ``GRADER_PROXIES`` hops. A number alone trusts
+every client; with addresses, other requests lose these headers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def is_proxy(settings: Settings, address: str) -> bool:
-    """If proxies are counted rather than named, any address may be one."""
+    """Counted proxies may have any address."""
     if not settings.trusted_proxies:
         return settings.proxies > 0
     found = parse_address(address)
@@ -42,7 +42,7 @@ def is_proxy(settings: Settings, address: str) -> bool:
 
 
 class NamedProxies:
-    """Reads from right to left while our proxies wrote the values, at most ``hops``."""
+    """From right to left while our proxies wrote the values, at most ``hops``."""
 
     def __init__(self, inner: WSGIApplication, networks: Networks, hops: int) -> None:
         self._inner = inner
@@ -84,7 +84,7 @@ def _told(values: list[str], hops: int) -> str:
 
 
 def parse_address(text: str) -> Address | None:
-    """As proxies write it: with a port, in brackets, or IPv4 within IPv6."""
+    """With a port, in brackets, or IPv4 within IPv6."""
     bare = text.strip()
     if bare.startswith("["):
         bare = bare[1:].partition("]")[0]
@@ -98,7 +98,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def client_of(address: str | None) -> str:
-    """An IPv4 address, or an IPv6 address's /64. Anything else is one client."""
+    """IPv4, or an IPv6 /64. Anything else is one client."""
     found = parse_address(address or "")
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((int(found), limits.IPV6_CLIENT_BITS), strict=False))

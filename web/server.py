@@ -1,4 +1,4 @@
-"""Serves the web by processes under gunicorn: ``python -m grader.web.server``."""
+"""Processes under gunicorn: ``python -m grader.web.server``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from grader.service.accounts.links import AccountLink
 
-# Requests mostly wait for SQL: threads suffice, and a second process helps if a slow request blocks one.
+# Threads wait for SQL; a second process helps if one blocks.
 _WORKERS = 2
 _THREADS = 8
-# Requests take milliseconds: one that runs this long will never end.
+# Longer requests never end.
 _GRACE_SECONDS = 5
 _TIMEOUT_SECONDS = 60
 
@@ -54,7 +54,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """In our format. The application logs requests, because it knows their ids."""
+    """The application logs requests, with their ids."""
 
     def setup(self, cfg: Any) -> None:
         self.error_log.handlers.clear()
@@ -63,8 +63,8 @@ class _Logger(Logger):  # type: ignore[misc]
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Until SIGTERM or SIGINT; then ends the process, as gunicorn does. Port 0 takes a free one. Prints the address
-    once it listens. Raises NotAllowed if submissions run in ``local`` boxes and other machines can reach ``host``."""
+    """Until SIGTERM or SIGINT; then ends the process. Port 0 takes a free one. Prints the address. Raises NotAllowed
+    if submissions run in ``local`` boxes and other machines can reach ``host``."""
     check_exposure(host, settings.box)
     metrics.begin(settings)
     forget_dead(metrics.folder_of(settings))
@@ -75,7 +75,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
 
 
 def _prepare(settings: Settings) -> AccountLink | None:
-    """Migrates before processes start; prints a link for the first admin if there are no staff."""
+    """Migrates once; prints a link for the first admin if there are no staff."""
     platform = open_platform(settings, starting=True)
     try:
         return first_admin.make_link(platform) if first_admin.needed(platform) else None
@@ -84,7 +84,7 @@ def _prepare(settings: Settings) -> AccountLink | None:
 
 
 def _load_modules() -> None:
-    """Before the fork: imports take most of the start."""
+    """Once, before the fork."""
     gc.disable()  # imports stay
     import grader.service.messages.digests  # noqa: F401
     from grader.web import api, pages
@@ -118,7 +118,7 @@ def _announce(arbiter: Any) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print(f"Listening on {address}", flush=True)
     if (link := arbiter.app.first) is not None:
-        # Only the operator reads this; opening the page alone grants nothing.
+        # Only the operator reads this.
         base = arbiter.app.settings.url or address.replace("//0.0.0.0:", "//127.0.0.1:").replace(
             "//[::]:", "//[::1]:"
         )

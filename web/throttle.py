@@ -1,13 +1,12 @@
 """Limits on passwords, codes, bad tokens and submissions, counted in Redis, or in memory without it. Only failures
-count, after the check, because a class signs in from one address within a minute.
+count, because a class signs in from one address within a minute.
 
-Wrong passwords count three times: for the account from one address, for the account from anywhere, and for the
-address. The second stops guesses from many addresses. So that strangers cannot lock an account with it, signed-in
-owners and browsers in which the owner signed in before (``auth.devices``) are counted separately. The third stops
-guesses at many accounts. So that one guesser cannot lock out a network, accounts without a failure from there within
-an hour may be tried regardless.
+Wrong passwords count for the account from one address, for the account from anywhere, and for the address. The second
+stops guesses from many addresses; signed-in owners and browsers in which the owner signed in before
+(``auth.devices``) are counted separately, so strangers cannot lock them out. The third stops guesses at many
+accounts; accounts without a failure from there within an hour are exempt, so one guesser cannot lock out a network.
 
-Views pass the keys, so a request cannot make the limit see another account than the view does.
+Views pass the keys, so the limit sees the account that the view does.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from grader.settings import Settings
 from grader.web.auth import devices
 from grader.web.proxies import client_of
 
-# Pings at start: a slower Redis counts as absent.
+# A slower Redis counts as absent.
 _PING_SECONDS = 0.5
-# The client's defaults would hang a request for several times five seconds.
+# The defaults hang a request for several times five seconds.
 _SHORT_TIMEOUTS: dict[str, Any] = {
     "socket_connect_timeout": _PING_SECONDS,
     "socket_timeout": _PING_SECONDS,
@@ -68,7 +67,7 @@ def _who() -> str:
 
 
 def _own_browser() -> str:
-    """Identifies a browser known for the tried account, or its signed-in owner; "" for strangers."""
+    """A browser known for the tried account, or its signed-in owner; "" for strangers."""
     user, tried = getattr(g, "user", None), g.tried
     if user is not None and devices.account(tried) == devices.account(user.name):
         return f"user {user.id}"
@@ -96,14 +95,14 @@ def _was_refused(response: Response) -> bool:
     return response.status_code == 401
 
 
-# If Redis dies later, memory counts. A moving window: around a fixed one's end twice as many pass.
+# Memory counts if Redis dies. Moving, because twice as many pass around a fixed window's end.
 limiter = Limiter(
     _address,
     # Tokens are looked up for unknown pages, too.
     request_identifier=lambda: request.endpoint or "none",
     strategy="moving-window",
     in_memory_fallback_enabled=True,
-    # If several requests find Redis dead at once, only the first switches to memory; the others must not fail.
+    # Of requests that find Redis dead at once, only the first switches to memory.
     swallow_errors=True,
     storage_options=_SHORT_TIMEOUTS,
     key_prefix="grader",
@@ -172,7 +171,7 @@ _team_codes = _Failures("team", lambda: f"{limits.WRONG_TEAM_CODES_PER_MINUTE} p
 
 @contextmanager
 def password_try(name: str) -> Iterator[None]:
-    """NotSignedIn and NotAllowed count as wrong. Raises RateLimitExceeded (429)."""
+    """NotSignedIn and NotAllowed count. Raises RateLimitExceeded (429)."""
     g.tried = name
     with _checking:
         _check_password_try()
@@ -192,8 +191,8 @@ def _check_password_try() -> None:
 
 
 def _count_wrong_password() -> None:
-    """Raises RateLimitExceeded (429) if parallel guesses used up a limit, so the answer does not reveal if this one
-    was right."""
+    """Raises RateLimitExceeded (429) if parallel guesses used up a limit: the answer must not reveal if this was
+    right."""
     _at_account_from_here.count()
     if _own_browser():
         return
@@ -205,8 +204,8 @@ def _count_wrong_password() -> None:
 
 @contextmanager
 def join_code(key: str) -> Iterator[None]:
-    """``key``: a join code or a link's key, or "". Raises RateLimitExceeded (429). Personal keys cannot be guessed,
-    so they are exempt."""
+    """``key``: a join code or link's key, or "". Personal keys cannot be guessed: exempt. Raises RateLimitExceeded
+    (429)."""
     if not key or joining.is_personal(key):
         yield
         return
@@ -216,7 +215,7 @@ def join_code(key: str) -> Iterator[None]:
 
 @contextmanager
 def team_code(code: str) -> Iterator[None]:
-    """``code``: of a team or an invitation to a competition, or "". Raises RateLimitExceeded (429)."""
+    """``code``: a team's or invitation's, or "". Raises RateLimitExceeded (429)."""
     if not code:
         yield
         return
@@ -243,7 +242,7 @@ mailed_link_limit = limiter.shared_limit(_sign_ups, scope="mailed-link", methods
 
 
 def count_sign_up(key: str) -> None:
-    """Just before the account is created; personal links separately. Raises RateLimitExceeded (429)."""
+    """Before the account is created; personal links separately. Raises RateLimitExceeded (429)."""
     if joining.is_personal(key):
         g.key = key
         _count_personal()
@@ -272,11 +271,10 @@ def count_sign_on() -> None:
 
 @limiter.shared_limit(f"{limits.BAD_TOKENS_PER_MINUTE} per minute", scope="bad-token")
 def count_bad_token() -> None:
-    """Good tokens are never refused because of others' bad ones: 256 random bits cannot be guessed. Raises
-    RateLimitExceeded (429)."""
+    """Good tokens are never refused: 256 random bits cannot be guessed. Raises RateLimitExceeded (429)."""
 
 
-# The operator's token for metrics may be short enough to guess.
+# The operator's token may be short.
 metrics_limit = limiter.shared_limit(
     f"{limits.METRICS_TOKENS_PER_MINUTE} per minute",
     scope="metrics",
@@ -295,7 +293,7 @@ editor_limit = limiter.shared_limit(
 upload_limit = limiter.shared_limit(
     f"{limits.UPLOADS_PER_MINUTE} per minute", scope="upload", key_func=_who, methods=["POST", "PUT"]
 )
-# By the webhook's key; unknown keys count together, by address.
+# By key; unknown keys together, by address.
 hook_limit = limiter.shared_limit(
     f"{limits.HOOKS_PER_MINUTE} per minute",
     scope="hook",

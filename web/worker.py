@@ -1,4 +1,4 @@
-"""One web process, started and watched by gunicorn; ``web.connections`` serves its clients."""
+"""A web process under gunicorn; ``web.connections`` serves its clients."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from grader.web.connections import Server
 
 # Longest time without a heartbeat to gunicorn.
 _TURN_SECONDS = 1.0
-# For the garbage collector: cached boards are a million objects, and a full pass took 0.1 s on every second page.
-# Requests' garbage is young.
+# Cached boards are a million objects: a full garbage collection took 0.1 s on every second page.
 _GENERATIONS = (50_000, 20, 200)
 
 

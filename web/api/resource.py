@@ -14,8 +14,7 @@ _ERROR = {"$ref": f"#/components/schemas/{ErrorEnvelope.__name__}"}
 
 
 def resource(name: str, description: str) -> APIBlueprint:
-    """A blueprint for one resource."""
-    # Every call checks a given token: 401 if bad, 403 without the scope, 429 after too many.
+    # Every call checks a given token.
     errors: dict[str | int, type[BaseModel] | dict[Any, Any] | None] = {
         code: {"content": {"application/json": {"schema": _ERROR}}} for code in (400, 401, 403, 404, 429)
     }

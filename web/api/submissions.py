@@ -1,5 +1,3 @@
-"""Submissions: submit, watch, read the report. Students see their own; staff see all."""
-
 from __future__ import annotations
 
 from typing import Literal

@@ -1,5 +1,5 @@
-"""Against cross-site request forgery: forms, and API calls with a cookie, carry a token, and the browser's headers
-must not name another origin. Bearer tokens (a foreign page cannot send them) and anonymous API calls need none."""
+"""Forms, and API calls with a cookie, carry a token, and headers must not name another origin. Bearer tokens cannot
+be sent by foreign pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.web.errors import in_api
 
 _protect = CSRFProtect()
 
-# "none": the user started it, as by reloading. A sibling domain ("same-site") is not ours.
+# "none": by the user, as on reloading. A sibling domain ("same-site") is not ours.
 _OWN = ("same-origin", "none")
 _TLS_PORT = 443
 
@@ -22,16 +22,15 @@ _TLS_PORT = 443
 def init_app(app: Flask) -> None:
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # _guard decides
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: an editor stays open for an afternoon
-    # Flask-WTF demands a Referer over TLS, but pages with a secret in their address send none (pages.keys).
-    # _check_origin replaces this.
+    # Flask-WTF demands a Referer over TLS, but pages with a secret address send none (pages.keys).
     app.config["WTF_CSRF_SSL_STRICT"] = False
     _protect.init_app(app)
     app.before_request(_guard)
 
 
-# Forms that other sites send. They use no session: signed, or valid once.
+# From other sites, without a session: signed, or valid once.
 _OF_OTHERS = ("lti.login", "lti.launch", "lti.select")
-# Forms for people who are not signed in.
+# For people who are not signed in.
 _FOR_ANYONE = (
     "design.choose",
     "lti.connect",
@@ -52,7 +51,7 @@ def _guard() -> None:
     try:
         _protect.protect()
     except CSRFError:
-        # The token ends with its session: say so to a signed-out user.
+        # Tokens end with the session.
         if viewer() is None and request.endpoint not in _FOR_ANYONE:
             raise NotSignedIn("You are signed out.", "Sign in again.") from None
         raise
@@ -61,9 +60,9 @@ def _guard() -> None:
 
 
 def _check_origin() -> None:
-    """Raises CSRFError for another origin, such as a page over HTTP that planted a cookie and its token.
-    Sec-Fetch-Site cannot be set by scripts; browsers send it over TLS and on the loopback. Of older browsers, Origin
-    must name us over TLS, or Referer without Origin."""
+    """Raises CSRFError for another origin, such as a page over HTTP that planted a cookie and its token. Scripts
+    cannot set Sec-Fetch-Site; browsers send it over TLS and on the loopback. Without it, Origin must name us over
+    TLS, else Referer."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         if site not in _OWN:

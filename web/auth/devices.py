@@ -1,6 +1,6 @@
-"""Browsers in which an account's owner has signed in before. Guesses of others do not lock these out (see
-``throttle``). The signed cookie names the last account and opens nothing. One per account would exceed servers'
-header limits on a class's computer."""
+"""Browsers in which an account's owner has signed in: others' guesses do not lock these out (``throttle``). The
+signed cookie names the last account and opens nothing; one per account would exceed header limits on a class's
+computer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def remember(user: User) -> None:
 
 
 def known(name: str) -> str | None:
-    """The key for counting tries at the account from this browser; None if it is not known there."""
+    """The key for counting tries; None if unknown."""
     try:
         whose, nonce = _signer().loads(request.cookies.get(COOKIE, ""), max_age=int(_LIFE.total_seconds()))
     except (BadData, TypeError, ValueError):
@@ -45,7 +45,7 @@ def known(name: str) -> str | None:
 
 
 def account(name: str) -> str:
-    """Hashed, whether it exists or not: typed text must not become a key in Redis."""
+    """Hashed: typed text must not become a key in Redis."""
     return hashlib.sha256(name_key(name).encode("utf-8", "replace")).hexdigest()
 
 

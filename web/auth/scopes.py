@@ -1,5 +1,5 @@
-"""Reading needs ``read``, other calls ``submit``; actions on accounts need ``account``, staff's rights ``staff``
-(else ``user.staff`` is false). New routes are guarded by default."""
+"""Reading needs ``read``, other calls ``submit``; accounts ``account``, staff's rights ``staff``. New routes are
+guarded by default."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.service.accounts.accounts import User
 
 # Any token may ask for its owner, and revoke itself.
 FREE = frozenset({("GET", "/api/v1/me"), ("DELETE", "/api/v1/tokens/current")})
-# Also for other accounts: else staff could use a password link to bypass their token's scopes.
+# Also for other accounts: a password link would bypass the token's scopes.
 OF_ACCOUNTS = frozenset(
     f"/api/v1{rule}"
     for rule in (

@@ -1,5 +1,5 @@
-"""Browser sessions. The signed cookie contains an API token made at sign-in: each sign-in rotates it, and signing out
-ends it on the server, even if the cookie was copied."""
+"""The signed cookie contains an API token made at sign-in: signing in rotates it, and signing out ends it on the
+server, even in a copied cookie."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COOKIE = "grader_session"
 TOKEN_KEY = "token"  # noqa: S105 - the name of a key
 _BEGUN_KEY = "begun"
 _RECENT_SECONDS = 600
-# Text in a User-Agent -> name. The order matters: Edge and Opera claim to be Chrome, Chrome to be Safari.
+# In a User-Agent. Order matters: Edge and Opera claim to be Chrome, Chrome to be Safari.
 _BROWSERS = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
 _SYSTEMS = {
     "Windows": "Windows",
@@ -39,14 +39,14 @@ LIFETIME = timedelta(days=14)
 
 
 class Sessions(SecureCookieSessionInterface):
-    """The cookie is Secure if the request came over TLS; loopback needs no certificate."""
+    """Secure if the request came over TLS; loopback needs no certificate."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
 
 
 def sign_in(name: str, password: str) -> User:
-    """Raises NotSignedIn for a wrong name or password, RateLimitExceeded."""
+    """Raises NotSignedIn, RateLimitExceeded."""
     with throttle.password_try(name):
         user = accounts.authenticate(platform(), name, password)
     begin(user)
@@ -65,7 +65,7 @@ def begin(user: User) -> None:
 
 
 def is_recent() -> bool:
-    """True if it began just now: its owner is present."""
+    """Then its owner is present."""
     return time.time() - float(session.get(_BEGUN_KEY, 0)) < _RECENT_SECONDS
 
 

@@ -156,7 +156,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         sections=sections,
         groups=groups,
         values=_values(view),
-        # A refused form keeps its text and its revision, so nobody's change is undone.
+        # Text and revision stay, so nobody's change is undone.
         typed=request.form if error is not None and "parts" in request.form else None,
         error=error,
         **_choices(),
@@ -178,7 +178,7 @@ def _values(view: AssignmentView) -> dict[str, str]:
 
 
 def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
-    """Unchanged times stay exact, also when clocks show them twice."""
+    """Keeps unchanged times, also when clocks show them twice."""
     shown = _values(stands)
     # Browsers omit seconds that are 0.
     same = [

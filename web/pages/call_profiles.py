@@ -26,13 +26,13 @@ from grader.web.pages.plots import Bar
 _LOOKS = 6
 # Shown per kernel; others are far from the longest.
 _MOST_TERMS = 6
-# Marks a line's cell: above the ideal, or below a warp's 32 threads.
+# Above the ideal, or below a warp's 32 threads.
 _SCATTERED, _CONFLICTS, _FEW_THREADS = 1.5, 1.25, 24
 
 
 @dataclass(frozen=True)
 class Part:
-    """``start`` and ``width``: percent of the stacked bar; ``look``: style in report.css, from 1."""
+    """Percent of the bar; ``look``: style in report.css, from 1."""
 
     label: str
     us: float
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Launch:
-    """``start`` and ``width``: percent of the time line; ``track``: its kernel, from 0."""
+    """Percent of the time line; ``track``: its kernel, from 0."""
 
     start: float
     width: float
@@ -82,8 +82,8 @@ class KernelView:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """``counts`` None: the line does nothing. ``heat``: percent of the busiest line's instructions and waits.
-    ``gap``: lines before it are left out. ``waited``: percent of all waits."""
+    """``counts`` None: it does nothing. ``heat``: percent of the busiest line. ``gap``: lines left out before.
+    ``waited``: percent of all waits."""
 
     number: int
     text: str

@@ -116,12 +116,12 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
 
 
 def _unix_lines(source: str) -> str:
-    """Forms send CRLF, which would change compilers' columns."""
+    """CRLF would change compilers' columns."""
     return source.replace("\r\n", "\n")
 
 
 def _key(body: SubmitBody) -> str | None:
-    """One submission per form and text: double clicks are harmless, and edited text after Back is new."""
+    """Double clicks are harmless, and edited text after Back is new."""
     nonce = request.form.get("nonce", "")[:64]
     if not nonce:
         return None
@@ -131,7 +131,7 @@ def _key(body: SubmitBody) -> str | None:
 
 @dataclass(frozen=True)
 class Workspace:
-    """``sources`` by language, ``language`` first. ``kept``: each draft's ``updated_at``; empty if it is no draft."""
+    """``sources`` by language, ``language`` first. ``kept``: drafts' ``updated_at``."""
 
     challenge: ChallengeDetail
     sources: dict[str, str]
@@ -141,13 +141,12 @@ class Workspace:
 
 
 def empty(challenge: ChallengeDetail) -> Workspace:
-    """Starters, and the first language that can be judged here."""
     first = str(next(iter(challenge.served), challenge.languages[0]))
     return Workspace(challenge, dict(challenge.starters), first)
 
 
 def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submission: str | None) -> Workspace:
-    """With the messages on ``submission``, else on the last one."""
+    """With messages on ``submission``, else the last one."""
     workspace = empty(challenge)
     own = drafts.of_challenge(platform, user, challenge.slug)
     said = _said(platform, user, challenge.slug, submission)
@@ -167,7 +166,7 @@ def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submissi
 
 def _said(platform: Platform, user: User, slug: str, submission: str | None) -> DiagnosticList | None:
     if submission is not None:
-        # An old or invented address still opens the editor.
+        # Invented addresses still open the editor.
         with suppress(GraderError):
             if submissions.get_submission(platform, user, submission).challenge == slug:
                 return diagnostics.of_submission(platform, user, submission)

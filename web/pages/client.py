@@ -1,4 +1,4 @@
-"""The command line as a wheel for pip. Public, as pip does not sign in."""
+"""A wheel for pip, which does not sign in."""
 
 from __future__ import annotations
 

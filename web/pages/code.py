@@ -1,5 +1,5 @@
-"""Source text as HTML. Only our own text is highlighted here: a regex lexer can be kept busy for minutes.
-static/built/listing.js highlights students' source in the browser."""
+"""Only our own text is highlighted here: a regex lexer can be kept busy for minutes. static/built/listing.js does
+students'."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from grader.languages import LANGUAGES
 
 
 def listing(source: str, marks: Mapping[int, tuple[int, int]] | None = None) -> Markup:
-    """Lines that links can target; the style sheet draws numbers, so copying omits them. ``marks``: last line ->
-    number of a thread and of its comments."""
+    """Style draws numbers, so copying omits them. ``marks``: last line -> a thread's number and comments."""
     whole = lines(source)
     numbered = [
         f'<span id="L-{number}">{escape(line)}</span>{_mark(number, (marks or {}).get(number))}'
@@ -47,7 +46,7 @@ def count(source: str) -> int:
 
 @lru_cache(maxsize=256)
 def inline(source: str, language: str) -> Markup:
-    """For a <pre>; never a student's text. ``language``: one of ours, or a Pygments name."""
+    """Never a student's. ``language``: ours, or Pygments'."""
     try:
         row = LANGUAGES.get(language)
         lexer = get_lexer_by_name(row.lexer if row else language, stripnl=False)

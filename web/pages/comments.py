@@ -48,7 +48,7 @@ def shown(found: CommentList, source: str) -> list[ShownThread]:
 
 
 def by_line(found: CommentList) -> dict[int, tuple[int, int]]:
-    """Last line of a thread -> its number and its number of comments."""
+    """Last line -> number of the thread and of its comments."""
     marks: dict[int, tuple[int, int]] = {}
     for thread in found.threads:
         if thread.last_line is not None:

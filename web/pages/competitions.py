@@ -346,7 +346,7 @@ def _plain(board: Any) -> dict[str, Any]:
 
 
 def _sort(scoring: Scoring, sort: tuple[float, float]) -> tuple[float, float]:
-    """Smaller is better. Speedups become times: the board's resolution is a share of time."""
+    """Smaller is better, as times."""
     return (0.0, 1 / -sort[0]) if scoring is Scoring.SPEEDUPS else sort
 
 
@@ -453,7 +453,7 @@ def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str,
 
     def read(field: str, known: datetime | None, end: bool) -> datetime:
         at = parse_moment(form.get(field, ""), zone, end=end)
-        # Unchanged times keep fractions of a second, also when clocks show them twice.
+        # Keeps unchanged fractions, also when clocks show times twice.
         if known is not None and forms.local_time(at, name) == forms.local_time(known, name):
             return known
         return at

@@ -161,7 +161,7 @@ def _policy() -> GradePolicy:
 
 
 def _category(line: str) -> dict[str, object]:
-    """Such as ``Homework 60 1``: a name, which may have spaces, a weight, perhaps a number to drop."""
+    """``Homework 60 1``: a name, perhaps with spaces, a weight, perhaps a number to drop."""
     words = line.split()
     numbers: list[str] = []
     while len(words) > 1 and len(numbers) < 2 and _is_number(words[-1]):

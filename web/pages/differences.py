@@ -23,7 +23,7 @@ _NEAR = 4
 
 @dataclass(frozen=True)
 class SourceSide:
-    """``count`` lines from number ``first``; ``lines``: shown ones."""
+    """``lines``: shown of ``count`` from ``first``."""
 
     first: int
     count: int
@@ -87,7 +87,7 @@ def _side(lines: Sequence[str], bounds: tuple[int, int]) -> SourceSide:
 
 
 def _split(block: Block, place: int, blocks: int) -> list[tuple[Block, bool]]:
-    """Unchanged lines after the last change, far from any, and before the next."""
+    """After the last change, far from any, before the next."""
     length = block.before[1] - block.before[0]
     head = _NEAR if place else 0
     tail = _NEAR if place < blocks - 1 else 0

@@ -1,5 +1,3 @@
-"""This release's `docs/`, public, under /docs."""
-
 from __future__ import annotations
 
 import hashlib
@@ -88,11 +86,11 @@ def _contents(page: Page) -> list[tuple[int, str, str]]:
 
 
 def _kept(answer: Response | str) -> Response:
-    """Anonymous browsers revalidate. Pages for signed-in users are not cached."""
+    """Anonymous browsers revalidate; others do not cache."""
     response = make_response(answer)
     if viewer() is not None:
         return response
-    # Form tokens differ in each answer; all are valid for the session.
+    # Form tokens differ in each answer.
     same = _CSRF.sub(b"", response.get_data()) + str(session.get("csrf_token", "")).encode()
     response.set_etag(hashlib.sha256(same).hexdigest())
     response.cache_control.private = True
@@ -128,7 +126,7 @@ def _render(manual: Manual, name: str) -> Markup:
 
 
 def _reachable(html: Markup) -> Markup:
-    """Wide blocks scroll, so the keyboard must reach them. (Text has no bare ``<``.)"""
+    """The keyboard must reach wide blocks. (Text has no bare ``<``.)"""
     wrapped = (
         str(html)
         .replace("<table>", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>')

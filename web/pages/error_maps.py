@@ -1,4 +1,4 @@
-"""The map of a wrong result as inline SVG, and the numbers around its first wrong element."""
+"""A wrong result as inline SVG."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.schemas.report import Mismatch
 
 # More are smaller than a pixel on a phone.
 _ROWS, _COLUMNS = 64, 128
-# Above this share of edges between cells, they would hide the cells.
+# More would hide the cells.
 _MOST_EDGES = 0.4
 
 
@@ -50,8 +50,8 @@ class FirstWrong:
 
 @dataclass(frozen=True)
 class Picture:
-    """A still picture of ``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script that zooms;
-    ``edges``: of blocks, as an SVG path; ``first`` None: its writer is unknown."""
+    """``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script; ``edges``: an SVG path; ``first`` None:
+    its writer is unknown."""
 
     map: ErrorMap
     rows: int
@@ -65,7 +65,7 @@ class Picture:
 
 
 def picture(mismatch: Mismatch) -> Picture | None:
-    """None without a map, or if its cells do not fit."""
+    """None without a fitting map."""
     found = mismatch.map
     if found is None:
         return None
@@ -104,7 +104,6 @@ def _first(mismatch: Mismatch, found: ErrorMap) -> FirstWrong | None:
 
 
 def _edges(blocks: list[list[int]]) -> str:
-    """A path where the block changes."""
     if not blocks:
         return ""
     upright, level = _runs(blocks), _runs([list(column) for column in zip(*blocks, strict=True)])

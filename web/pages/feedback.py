@@ -62,8 +62,7 @@ def _parts(course: str, assignment: str) -> list[str]:
 
 
 def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
-    """One criterion per line: points, title, and after a | an explanation. One that keeps its title or place keeps
-    its points. Raises BadRequest."""
+    """Per line: points, title, and after a | an explanation. A kept title or place keeps points. Raises BadRequest."""
     old = present.rubric.get(challenge, [])
     by_title = {criterion.title.lower(): criterion.id for criterion in old}
     lines = [
@@ -151,7 +150,7 @@ def score(course: str, name: str) -> BaseResponse | Page:
 
 
 def _scores() -> list[ScoreBody]:
-    """Only changed fields: somebody else may have set the others meanwhile. Raises BadRequest."""
+    """Only changed fields: somebody may have set others meanwhile. Raises BadRequest."""
     names = ("criterion", "points", "reason", "seen", "seen_reason")
     rows = zip(*(map(str.strip, request.form.getlist(name)) for name in names), strict=False)
     return [

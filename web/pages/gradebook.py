@@ -31,7 +31,7 @@ def show(course: str) -> str:
     """Everyone's points, statistics of each part, and students who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
     plots = [(statistic, speedups(statistic)) for statistic in found.statistics if statistic.speedups]
-    # A CSS rule per student would be too much; names need no quoting.
+    # Names need no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
     assigned = found.students[0].assignments if found.students else []
     with courses.reading(platform(), current_user(), course, Action.GRADES_READ) as opened:
@@ -44,7 +44,7 @@ def show(course: str) -> str:
         columns=[f">{column.title}" for column in assigned],
         grades_at=grades_at,
         curves_may=curves_may,
-        # Without a policy, cells of a large class need no further look.
+        # A large class's cells need no further look.
         plain=all(
             each.counted == each.points and not each.left_out
             for student in found.students
@@ -217,7 +217,6 @@ class SpeedupPlot:
 
 
 def speedups(part: PartStatistics) -> SpeedupPlot:
-    """For a part that somebody has solved."""
     x = logarithmic(part.speedups, lambda value: f"{value:g}x")
     counts = [0] * _BINS
     for value in part.speedups:

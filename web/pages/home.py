@@ -1,5 +1,3 @@
-"""The first page: a map and a list of challenges."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -112,14 +110,14 @@ def _choices(challenges: Sequence[ChallengeSummary]) -> dict[str, list[str]]:
 
 # Pixels at 16 per rem, as in home.css.
 _WIDE, _HIGH, _GAP_X, _GAP_Y = 176, 80, 36, 12
-# home.css has as many classes; a larger map has no lines.
+# home.css has as many classes.
 COLUMNS, ROWS = 8, 16
 
 
 @dataclass(frozen=True)
 class Node:
-    """``state``: solved, attempted, next, open; empty if nobody is signed in. ``after``: titles of unsolved
-    challenges in other tracks that it builds on. ``column`` and ``row`` count from 1."""
+    """``state``: solved, attempted, next, open, or "". ``after``: unsolved prerequisites in other tracks. ``column``
+    and ``row`` from 1."""
 
     challenge: ChallengeSummary
     state: str
@@ -131,7 +129,7 @@ class Node:
 
 @dataclass(frozen=True)
 class TrackMap:
-    """``edges``: SVG paths in ``width`` by ``height`` pixels; ``joined`` False: the nodes just follow one another."""
+    """``edges``: SVG paths in ``width`` by ``height`` pixels; ``joined`` False: no prerequisites."""
 
     title: str
     description: str
@@ -151,8 +149,6 @@ class TrackMap:
 
 @dataclass(frozen=True)
 class NodeStanding:
-    """Lines by slug, and the next challenge; empty if nobody is signed in."""
-
     lines: Mapping[str, ChallengeProgress]
     following: str | None = None
 
@@ -191,7 +187,7 @@ def track_map(
 
 
 def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
-    """By slug: right of everything that it builds on, level with the first of these if possible."""
+    """Right of its prerequisites, level with the first if possible."""
     wanted = {
         each.slug: [prerequisite for prerequisite in each.prerequisites if prerequisite != each.slug]
         for each in members
@@ -209,7 +205,7 @@ def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
 
 
 def _depth(slug: str, wanted: Mapping[str, Sequence[str]], behind: frozenset[str]) -> int:
-    """1 + the longest chain of prerequisites in the track; a circle ends it."""
+    """1 + the longest chain in the track; a circle ends it."""
     behind |= {slug}
     return 1 + max(
         (

@@ -65,7 +65,7 @@ def _act(keys: list[str], action: str) -> None:
 
 
 def _given() -> dict[str, Any]:
-    """The field ``within`` is COURSE or COURSE/ASSIGNMENT."""
+    """``within``: COURSE or COURSE/ASSIGNMENT."""
     given = {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
     if "within" in request.args:
         course, _, assignment = request.args["within"].strip().partition("/")

@@ -1,5 +1,3 @@
-"""Boards of challenges and tracks. The address contains all choices."""
-
 from __future__ import annotations
 
 import math
@@ -24,12 +22,12 @@ pages = Blueprint("leaderboards", __name__)
 
 # Thousands would make a page of megabytes.
 _PAGE = 200
-# In the table next to the plot; the JSON has all.
+# The JSON has all.
 _RECORDS = 50
 
 
 def _version(text: str) -> int:
-    """Others than the column holds would be a database error."""
+    """The column's range."""
     return max(1, min(int(text), 2**31 - 1))
 
 
@@ -129,7 +127,6 @@ def _pinned(board: Leaderboard, below: int) -> Line | None:
 
 
 def _page_of(place: int | None) -> int | None:
-    """What to skip to reach the page with ``place``."""
     return None if place is None else place // _PAGE * _PAGE
 
 
@@ -208,7 +205,7 @@ _STEPS = 400
 
 @dataclass(frozen=True)
 class BoardBar:
-    """Percent of the full width; ``low`` and ``high``: the error bar."""
+    """In percent; ``low`` and ``high``: the error bar."""
 
     percent: float
     low: float | None = None
@@ -226,8 +223,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A step line in WIDTH x HEIGHT from ``first``; ``marks``: its corners; ``ticks``: times at top, middle and
-    bottom, in microseconds."""
+    """In WIDTH x HEIGHT; ``marks``: corners; ``ticks``: microseconds at top, middle and bottom."""
 
     first: Record
     path: str
@@ -236,8 +232,7 @@ class Plot:
 
 
 def lines(board: Leaderboard, offset: int, page: int) -> list[Line]:
-    """Rows of a page of ``page`` entries, with references by time. ``board`` has one more entry if there is one: rows
-    before it are on this page."""
+    """Entries and references by time. ``board`` has one more entry, if any: rows before it are on this page."""
     longest = _longest(board)
     left = [reference for reference in board.references if reference.kind is not ReferenceKind.ROOFLINE]
     rows: list[Line] = []
@@ -297,7 +292,7 @@ def _percent(value: float, longest: float) -> float:
 
 
 def record_plot(records: Sequence[Record]) -> Plot | None:
-    """Time to the right, microseconds upwards, logarithmic. None without a record."""
+    """Logarithmic; None without a record."""
     if not records:
         return None
     drawn = records[-_STEPS:]
@@ -307,7 +302,7 @@ def record_plot(records: Sequence[Record]) -> Plot | None:
     marks = []
     for record in drawn:
         share = (record.submitted_at - first).total_seconds() / seconds if seconds else 0.0
-        # A tenth of the width shows that the last record still holds.
+        # Shows that the last record holds.
         x = share * WIDTH * 0.9
         y = math.log(high / record.time_us) / math.log(high / low) * HEIGHT
         marks.append((round(x, 1), round(y, 1)))

@@ -1,6 +1,5 @@
-"""Launches from learning platforms (LTI 1.3). Platforms frame tools, where browsers keep none of our cookies and our
-pages refuse frames, so a launch begins again in a new tab. Choosing an assignment happens in the frame and needs no
-session."""
+"""In a platform's frame browsers keep none of our cookies, so a launch begins again in a new tab. Choosing an
+assignment needs no session and stays there."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ def login() -> BaseResponse | Page:
 
     @after_this_request
     def _set(response: Response) -> Response:
-        # The platform returns by a form from its site, with which browsers send only SameSite=None cookies.
+        # Browsers send only SameSite=None cookies with another site's form.
         response.set_cookie(
             COOKIE,
             begun.state,
@@ -88,7 +87,7 @@ def launch() -> BaseResponse | Page:
     said = lti_launch.receive(platform(), request.form.get("id_token", ""), state)
     if said.selects:
         return _choice(said, state)
-    # Otherwise an attacker's launch, finished by a victim's browser, would sign it in as the attacker.
+    # A victim's browser would finish an attacker's launch, signed in as the attacker.
     if not hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), state.encode()):
         raise SignOnFailed(
             "This launch did not begin in this browser, or the browser blocks this site's cookie.",

@@ -1,5 +1,3 @@
-"""Plots of a result page, as numbers for inline SVG."""
-
 from __future__ import annotations
 
 import math
@@ -34,7 +32,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Percent, 0 to 100; values outside are put at the ends."""
+        """Clipped to 0 to 100 percent."""
         if self.log:
             share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         else:
@@ -42,12 +40,12 @@ class Axis:
         return round(min(max(share, 0.0), 1.0) * 100, 2)
 
     def up(self, value: float) -> float:
-        """Percent from the top, for an axis that points up."""
+        """Percent from the top."""
         return round(100 - self.at(value), 2)
 
 
 def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
-    """From 0 to a round number at or above ``highest`` (positive)."""
+    """To a round number at or above ``highest`` (positive)."""
     raw = highest / (most - 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(step * power for step in _STEPS if step * power >= raw * (1 - 1e-9))
@@ -57,7 +55,7 @@ def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOS
 
 
 def logarithmic(values: Sequence[float], label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
-    """Between powers of ten around ``values`` (positive); at least one decade."""
+    """Powers of ten around ``values`` (positive)."""
     first = math.floor(math.log10(min(values)) + 1e-9)
     last = math.ceil(math.log10(max(values)) - 1e-9)
     last = max(last, first + 1)
@@ -73,7 +71,7 @@ _BAR_TICKS_MOST = 5
 
 @dataclass(frozen=True)
 class Bar:
-    """``percent`` of the full width; ``low`` and ``high``: the interval, if any. ``kind``: own, base or light."""
+    """Percent; ``low`` and ``high``: the interval, if any. ``kind``: own, base or light."""
 
     label: str
     us: float
@@ -85,7 +83,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class WorkloadBars:
-    """``bars``: the submission's first, if its time is known."""
+    """The submission's first, if timed."""
 
     workload: WorkloadReport
     bars: list[Bar]
@@ -115,7 +113,7 @@ def _sliver(axis: Axis, us: float) -> float:
     return max(1.0, axis.at(us))
 
 
-# Beyond this factor, a linear axis hides the fast ones.
+# Above it a linear axis hides fast ones.
 _LINEAR_FACTOR = 12.0
 # Percent: half a point and its interval.
 _EDGE = 3.0
@@ -145,7 +143,7 @@ class HistoryPlot:
 
 
 def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
-    """``own``: the shown submission. None without others."""
+    """``own``: shown. None without others."""
     if len(times) < 2:
         return None
     slowest, fastest = max(past.ci_us[1] for past in times), min(past.ci_us[0] for past in times)
@@ -176,7 +174,7 @@ _ROOM = 1.5
 
 @dataclass(frozen=True)
 class RooflinePoint:
-    """``intensity`` in flop/B, ``rate`` in flop/s, ``limit``: the ceiling there; ``number`` from 1."""
+    """``intensity``: flop/B; ``rate``: flop/s; ``limit``: the ceiling; ``number`` from 1."""
 
     number: int
     workload: WorkloadReport
@@ -194,7 +192,7 @@ class RooflinePoint:
 
 @dataclass(frozen=True)
 class Roofline:
-    """``roof``: the slope's foot, the ridge and the flat part's end, in percent from left and top."""
+    """``roof``: slope's foot, ridge and end, in percent from left and top."""
 
     x: Axis
     y: Axis

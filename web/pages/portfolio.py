@@ -39,5 +39,4 @@ def pdf() -> Response:
 
 
 def _chosen() -> Portfolio:
-    """The query's submissions; without any, the best of each challenge."""
     return kernels.portfolio(platform(), current_user(), request.args.getlist("submission"))

@@ -30,7 +30,7 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """``number`` from 1, in the suite's order. ``shape``: passed, failed or idle."""
+    """``number`` from 1. ``shape``: passed, failed or idle."""
 
     number: int
     case: CaseReport
@@ -65,8 +65,8 @@ class CaseFilter:
 
 @dataclass(frozen=True)
 class Result:
-    """``chosen``: the filter; ``failing`` and ``others``: the cases that pass it. ``roofline``: a sentence if there
-    is no plot. ``log``: the compiler's, linked to the ``lines`` of a shown source."""
+    """``failing`` and ``others``: cases that pass ``chosen``. ``roofline``: a plot or a sentence. ``log``: linked to
+    the ``lines`` of a shown source."""
 
     report: Report
     advice: Advice
@@ -112,7 +112,6 @@ class Result:
         return any(cell.case.hidden for cell in self.cells)
 
     def prints_of(self, case: CaseReport) -> list[tuple[str, list[tuple[str, str]]]]:
-        """Each block with its threads and their text."""
         return [
             (place_text(block), [(place_text(entry.thread), entry.text.rstrip("\n")) for entry in entries])
             for block, entries in groupby(case.prints, key=lambda entry: entry.block)
@@ -140,7 +139,7 @@ class Result:
 def result(
     report: Report, chosen: str = ALL, source: str = "", times: Sequence[PastTime] = (), own: str = ""
 ) -> Result:
-    """``source``: on the same page, or "". ``times``: the owner's; ``own``: this submission in it."""
+    """``source``: shown, or "". ``times``: the owner's; ``own``: this one."""
     cells = [_cell(number, case) for number, case in enumerate(report.cases, 1)]
     groups = _groups(cells)
     choices = _choices(cells, groups)
@@ -185,12 +184,12 @@ def _choices(cells: Sequence[Cell], groups: Sequence[CaseGroup]) -> list[CaseFil
     return choices + [CaseFilter(group.category, group.category, len(group.cells)) for group in groups]
 
 
-# `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler.
+# `solution.cu(3): error` (nvcc), `solution.cu:3:10: error` (host).
 _PLACE = re.compile(compiled_name() + r"(?:\((\d{1,6})\)|:(\d{1,6})(?=[:,]))")
 
 
 def linked(log: str, lines: int) -> Markup:
-    """Escaped. Links only lines from 1 to ``lines``: students control the log."""
+    """Links only lines from 1 to ``lines``: students control the log."""
     parts: list[Markup] = []
     end = 0
     for found in _PLACE.finditer(log):

@@ -27,7 +27,7 @@ def show(key: str) -> Response:
         result=result(found.report, request.args.get("cases", ALL)),
     )
     response = make_response(page)
-    # Search engines must not index it, nor linked sites get it as referrer.
+    # For search engines, and linked sites.
     response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

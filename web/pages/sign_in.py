@@ -52,6 +52,6 @@ def sign_out() -> Response:
     """End this session."""
     sessions.end()
     response = redirect(url_for("challenges.index"), 303)
-    # Removes the editor's drafts for the next person at this computer. Browsers obey it over TLS.
+    # Removes the editor's drafts for the next person. Browsers obey it over TLS.
     response.headers["Clear-Site-Data"] = '"cache", "storage"'
     return response

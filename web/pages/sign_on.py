@@ -24,7 +24,7 @@ from grader.web.pages.sign_in import sign_in_page
 
 pages = Blueprint("sign_on", __name__)
 
-# In the signed cookie: pending sign-ins by state, and what may be connected.
+# In the signed cookie: pending sign-ins, and what may be connected.
 _BEGUN, _CONNECT = "sign_on", "connect"
 _SECONDS = 60 * limits.SIGN_ON_MINUTES
 

@@ -1,5 +1,3 @@
-"""Steps through a block of a submission on an emulated GPU."""
-
 from __future__ import annotations
 
 import math
@@ -42,7 +40,7 @@ _LOOKS_EVERY = 1
 
 @dataclass(frozen=True)
 class Racing:
-    """One of two accesses. Words are in hexadecimal, in the order of memory."""
+    """Words: hexadecimal, in memory order."""
 
     block: str
     thread: str
@@ -63,7 +61,7 @@ class Order(list[Racing]):
 
 @dataclass(frozen=True)
 class Steps:
-    """``why``: a sentence if the page cannot step. ``named``: the program with variables' names."""
+    """``why``: a sentence if it cannot step. ``named``: with variables' names."""
 
     case: CaseReport
     bundle: StepBundle
@@ -143,7 +141,7 @@ def bundle(submission: str) -> Response:
 
 
 def may_choose(view: SubmissionView, report: Report) -> list[CaseReport]:
-    """Public cases of which a block can be recorded; empty if that is impossible here."""
+    """Empty if no block can be recorded here."""
     kind = find_kind(view.device)
     if kind is None or kind.on != ON_EMULATED or not view.language.compiled:
         return []
@@ -234,7 +232,7 @@ def _report(submission: str) -> Report:
 
 
 def _recorded(report: Report) -> tuple[CaseReport, StepBundle] | None:
-    # A bundle has data of its case: none of a hidden one, whoever asks.
+    # Bundles have their case's data: never a hidden one's.
     for case in report.cases:
         if case.step is not None and not case.hidden:
             return case, case.step

@@ -170,7 +170,7 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
 def panel(submission: str) -> Response:
     """The part of that page that changes; 304 while it does not."""
     view = submissions.get_submission(platform(), current_user(), submission)
-    # What is shown and to whom: the page itself has a new token each second.
+    # The page itself has a new token each second.
     facts = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
     return conditional_on(
         facts, lambda: make_response(render_template("_panel.html", **_panel(view, _source(view))))
@@ -268,7 +268,6 @@ def _solved(view: SubmissionView) -> bool:
 
 
 def _changes(view: SubmissionView) -> RunChanges | None:
-    """Since the last run of the same case."""
     if view.kind is not JudgingReason.RUN or view.state is not State.DONE:
         return None
     with suppress(NotFound):

@@ -1,4 +1,4 @@
-"""Titles of challenges, also of removed and hidden ones."""
+"""Also of removed and hidden challenges."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def _edit(slug: str, draft: Draft, error: GraderError | None) -> Page:
         spec=_spec_path(slug),
         files=list(files),
         rendered=markdown.render(draft.text) if draft.path.endswith(".md") else None,
-        # Saving again overwrites theirs, which is shown.
+        # It overwrites theirs, which is shown.
         base=newest,
         theirs=upload_effects.text_diff(files.get(draft.path, ""), draft.text) if stale else [],
         error=error,

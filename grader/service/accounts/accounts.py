@@ -21,9 +21,9 @@ from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
-# No other account or team may have a name that begins with this.
+# Reserved prefix of names.
 DELETED = "deleted-user-"
-# ``IdentityRow.came_by`` of an identity that its owner connected with the password.
+# ``IdentityRow.came_by`` if the owner connected it with the password.
 BY_OWNER = "owner"
 _PASSWORD_MIN = 8
 # Hashing reads the whole password.
@@ -41,7 +41,6 @@ class User:
 
     @property
     def staff(self) -> bool:
-        """True if this token allows staff actions."""
         return self.role in STAFF_ROLES and Scope.STAFF in self.scopes
 
     @property
@@ -70,7 +69,7 @@ def lacking(user: User) -> str:
 def create_user(
     platform: Platform, name: str, password: str, role: Role = Role.STUDENT, email: str | None = None
 ) -> User:
-    """For operators: ``email`` counts as verified. Raises BadRequest, Conflict (name or address taken)."""
+    """For operators: ``email`` counts as verified. Raises BadRequest, Conflict."""
     row = new_row(name, password, role, email, EmailBy.ADMIN)
     with writing(platform.sessions) as session:
         add_row(session, row)
@@ -80,7 +79,7 @@ def create_user(
 def new_row(
     name: str, password: str, role: Role, email: str | None = None, email_by: EmailBy = EmailBy.OWNER
 ) -> UserRow:
-    """Hashes the password before any lock is held: hashing is slow. Raises BadRequest."""
+    """Slow, so call it without locks. Raises BadRequest."""
     if not _NAME.fullmatch(name):
         raise BadRequest(
             "This name is not allowed.",
@@ -99,7 +98,7 @@ def new_row(
 
 
 def check_not_of_deleted(name: str) -> None:
-    """Raises BadRequest for a name that would pass for a deleted account."""
+    """Raises BadRequest."""
     if name.lower().startswith(DELETED):
         raise BadRequest(
             "This name is not allowed.",
@@ -114,8 +113,8 @@ def check_not_deleted(row: UserRow) -> None:
 
 
 def add_row(session: Session, row: UserRow) -> None:
-    """Raises Conflict if the name or address is taken; the transaction is lost then."""
-    # The database's error does not say which of the two is taken.
+    """Raises Conflict if name or address is taken; the transaction is lost then."""
+    # The database's error does not say which is taken.
     name, email = row.name, row.email_key
     try:
         session.add(row)
@@ -135,7 +134,7 @@ def has_users(platform: Platform) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Raises BadRequest if it is too short or too long."""
+    """Raises BadRequest for a wrong length."""
     if len(password) < _PASSWORD_MIN:
         raise BadRequest("The password is too short.", f"Use at least {_PASSWORD_MIN} characters.")
     if len(password) > _PASSWORD_MAX:
@@ -144,12 +143,12 @@ def hash_password(password: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Names that differ in case only are the same."""
+    """Ignores case."""
     return name[: limits.NAME_CHARS].lower()
 
 
 def authenticate(platform: Platform, name: str, password: str) -> User:
-    """Raises NotSignedIn. Takes the same time if the name is unknown."""
+    """Raises NotSignedIn, after the same time for unknown names."""
     nobodys = _nobodys_hash()  # always, or a process's first unknown name would take twice as long
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
@@ -168,8 +167,8 @@ def check_password(platform: Platform, user: User, password: str) -> None:
 
 
 def change_password(platform: Platform, user: User, present: str, new: str) -> None:
-    """Ends all sessions and tokens: somebody else may know the old password. Raises NotAllowed (``present`` is
-    wrong), BadRequest."""
+    """Ends all sessions and tokens: others may know the old password. Raises NotAllowed (wrong ``present``),
+    BadRequest."""
     try:
         authenticate(platform, user.name, present)
     except NotSignedIn as error:
@@ -189,8 +188,7 @@ def set_password(platform: Platform, name: str, new: str) -> User:
 
 
 def put_password(session: Session, row: UserRow, hashed: str) -> None:
-    """Also ends sessions, tokens, links, approved codes and connected identities. Raises Conflict for a deleted
-    account."""
+    """Also ends sessions, tokens, links, approved codes and connected identities. Raises Conflict (deleted)."""
     check_not_deleted(row)
     row.password_hash = hashed
     for table in (TokenRow, LinkRow, DeviceCodeRow):
@@ -224,7 +222,7 @@ def _hasher() -> PasswordHasher:
 
 @functools.cache
 def _nobodys_hash() -> str:
-    """Checked for unknown names, so they take as long as known ones."""
+    """Takes unknown names as long as known ones."""
     return _hasher().hash(secrets.token_hex())
 
 

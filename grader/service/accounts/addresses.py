@@ -1,5 +1,3 @@
-"""E-mail addresses and their proof by a mailed link."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -34,14 +32,14 @@ def tidy(email: str) -> str:
         found = validate_email(email.strip(), check_deliverability=False)
     except EmailNotValidError as error:
         raise BadRequest("This is not an e-mail address.", str(error)) from error
-    # Most servers lack SMTPUTF8, so the mail would come back.
+    # Most servers lack SMTPUTF8: the mail would come back.
     if found.ascii_email is None:
         raise BadRequest("This e-mail address cannot be used.", "Use an address of plain letters and digits.")
     return found.ascii_email
 
 
 def within(email: str, domains: Sequence[str]) -> bool:
-    """A domain that begins with a dot includes all its subdomains."""
+    """A domain with a leading dot includes its subdomains."""
     domain = email.rpartition("@")[2].lower()
     return any(
         domain.endswith(allowed) if allowed.startswith(".") else domain == allowed for allowed in domains
@@ -55,8 +53,8 @@ def owner(platform: Platform, email: str) -> User | None:
 
 
 def ask_for_proof(platform: Platform, user: User, email: str) -> None:
-    """Mail a link that makes the address the user's. Sends nothing if another account has it, and reveals nothing.
-    Raises BadRequest (not an address), Conflict (this platform sends no mail)."""
+    """Mails a link, but nothing if another account has the address, and reveals nothing. Raises BadRequest, Conflict
+    (no mail here)."""
     to = tidy(email)
     mail.need(platform.settings)
     mail.later(lambda: _send_proof(platform, user, to))

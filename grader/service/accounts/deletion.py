@@ -1,4 +1,4 @@
-"""Deleting an account after a grace period, in which the request can be taken back."""
+"""Deletion of accounts after a grace period."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ def preview(platform: Platform, user: User, name: str) -> DeletionView:
 
 def request(platform: Platform, user: User, name: str, body: DeletionBody) -> DeletionView:
     """Repeating it keeps the first date. Mails the owner, since anyone with an open session could have asked. Raises
-    NotFound, NotAllowed, BadRequest if ``confirm`` is not the account's name, Conflict for the last admin or a
-    course's last owner."""
+    NotFound, NotAllowed, BadRequest (wrong ``confirm``), Conflict (last admin, or a course's last owner)."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
@@ -76,7 +75,7 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
             now = clock(session)
             due = now + timedelta(days=platform.settings.deletion_days)
             session.add(DeletionRow(user_id=row.id, requested_by=user.id, requested_at=now, due_at=due))
-            # Also for one's own account: nothing else would explain its absence.
+            # Also for one's own account, to explain its absence.
             audit.note(
                 session,
                 user,
@@ -118,7 +117,7 @@ def take_back(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def carry_out(platform: Platform) -> int:
-    """Delete the accounts that are due; returns their number. One whose submission is being judged waits."""
+    """Deletes due accounts and returns their number. One with a submission being judged waits."""
     with platform.sessions() as session:
         due = session.scalars(
             select(UserRow.name)
@@ -195,7 +194,7 @@ def _stays(session: Session, row: UserRow) -> list[str]:
 
 
 def _awaiting_results(session: Session, row: UserRow) -> list[str]:
-    """Titles of competitions without results yet in which the account counts for a team."""
+    """Competitions without results in which the account counts for a team."""
     done = SubmissionRow
     own = select(done.competition_id).where(done.user_id == row.id, sources.held(clock(session)))
     query = select(CompetitionRow.title).where(CompetitionRow.id.in_(own)).order_by(CompetitionRow.id)

@@ -1,4 +1,4 @@
-"""Signing in a command line by a short code that the user types into a page (RFC 8628)."""
+"""Signs in a command line by a short code that the user types (RFC 8628)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GONE = ("This code is not valid or has expired.", "Get a new one: `grader login
 
 @dataclass(frozen=True)
 class PendingApproval:
-    """``granted``: the part of ``scopes`` that the user's account can give."""
+    """``granted``: ``scopes`` that the account can give."""
 
     code: str
     label: str
@@ -77,7 +77,7 @@ def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> 
 
 
 def find_pending(platform: Platform, user: User, typed: str) -> PendingApproval:
-    """Raises NotFound if the code is not waiting."""
+    """Raises NotFound."""
     code = tidy_code(typed)
     with platform.sessions() as session:
         row = _waiting(session, code)
@@ -95,7 +95,7 @@ def find_pending(platform: Platform, user: User, typed: str) -> PendingApproval:
 
 
 def decide(platform: Platform, user: User, typed: str, approve: bool) -> None:
-    """Raises NotFound if the code is not waiting."""
+    """Raises NotFound."""
     with writing(platform.sessions) as session:
         row = _waiting(session, tidy_code(typed))
         decided = (

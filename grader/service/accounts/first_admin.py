@@ -1,4 +1,4 @@
-"""The first account, made by somebody who can read the server's log or terminal."""
+"""The first account is made by somebody who reads the server's log or terminal."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ _HINT = "Run `grader user bootstrap` on the server to get a link."
 
 
 def needed(platform: Platform) -> bool:
-    """True while there are no staff."""
     with platform.sessions() as session:
         return session.scalar(select(UserRow.id).where(UserRow.role.in_(STAFF_ROLES)).limit(1)) is None
 
 
 def make_link(platform: Platform) -> AccountLink:
-    """A link that works once. Raises Conflict if there are staff already."""
+    """Works once. Raises Conflict if there are staff."""
     if not needed(platform):
         raise Conflict(
             "This platform already has staff.",
@@ -44,10 +43,10 @@ def check(platform: Platform, key: str) -> None:
 
 
 def make(platform: Platform, key: str, name: str, password: str) -> User:
-    """Ends all such links. Raises LinkUseless, BadRequest, Conflict (the name is taken)."""
+    """Ends all such links. Raises LinkUseless, BadRequest, Conflict."""
     check(platform, key)
     row = new_row(name, password, Role.ADMIN)
-    # One statement, so holders of two links cannot both become the first.
+    # One statement: holders of two links cannot both become the first.
     take_all = (
         update(LinkRow)
         .where(

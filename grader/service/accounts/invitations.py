@@ -1,5 +1,3 @@
-"""Links with which a limited number of people can make an account."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -20,7 +18,7 @@ from grader.service.accounts.links import LinkUseless
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Distinguishes invitations from mailed links.
+# Unlike mailed links.
 PREFIX = "inv_"
 _LARGEST_NUMBER = 2**31 - 1
 
@@ -28,8 +26,8 @@ _LARGEST_NUMBER = 2**31 - 1
 def make(
     platform: Platform, body: InvitationBody, maker: User | None = None, base: str = ""
 ) -> NewInvitation:
-    """``maker`` None: an operator. ``base``: the link's address if the settings name none. Raises NotAllowed (a
-    student; staff who invite staff), Conflict (nobody may sign up here)."""
+    """``maker`` None: an operator. ``base``: for the link, unless the settings have one. Raises NotAllowed (students,
+    or for staff), Conflict (no sign-up here)."""
     if maker is not None:
         check_staff(maker)
         if Role(body.role) is not Role.STUDENT and not maker.admin:
@@ -99,7 +97,7 @@ def find(session: Session, key: str) -> InvitationRow:
 
 
 def use(session: Session, key: str) -> InvitationRow:
-    """Takes one use, safely against concurrent requests. Raises LinkUseless."""
+    """Safe against concurrent use. Raises LinkUseless."""
     row = find(session, key)
     taken = (
         update(InvitationRow)

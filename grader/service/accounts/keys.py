@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 
-# 256 random bits cannot be guessed: a plain hash is enough.
+# 256 random bits: a plain hash is enough.
 _KEY_BYTES = 32
-# Consonants that form no words and do not look like digits; 8 of them hold 34 random bits.
+# Form no words and do not look like digits; 8 of them hold 34 random bits.
 _CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_HALF = 4
 
@@ -29,5 +29,5 @@ def tidy_code(typed: str) -> str:
 
 
 def digest(key: str) -> str:
-    """Look-ups by this hash reveal nothing of the secret by their time."""
+    """Timing of look-ups by this hash reveals nothing of the secret."""
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

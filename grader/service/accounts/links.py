@@ -1,4 +1,4 @@
-"""Links that work once, for passwords, addresses and the first admin."""
+"""Links that work once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIVES = {
     LinkPurpose.EMAIL: timedelta(hours=limits.PROOF_HOURS),
     LinkPurpose.FIRST_ADMIN: timedelta(hours=limits.FIRST_ADMIN_HOURS),
 }
-# Unlike any other lock's number in this database.
+# Unique among this database's locks.
 _MAIL_LOCK = 7_212_047
 
 
@@ -54,7 +54,7 @@ class AccountLink:
 
 
 class LinkUseless(BadRequest):
-    """Used, expired and unknown links read the same."""
+    """Used, expired and unknown links read alike."""
 
     code = "link_useless"
 
@@ -72,7 +72,7 @@ def base_url(settings: Settings) -> str:
 def issue(
     session: Session, purpose: LinkPurpose, *, user_id: int | None = None, email: str | None = None
 ) -> AccountLink:
-    """Earlier links for the same purpose work until one of them is used."""
+    """Earlier links work until one is used."""
     key = new_key()
     now = utcnow()
     session.execute(delete(LinkRow).where(LinkRow.expires_at <= now - LIVES[LinkPurpose.RESET]))
@@ -91,9 +91,9 @@ def issue(
 def too_many_lately(
     session: Session, purpose: LinkPurpose, *, email: str, user_id: int | None = None
 ) -> bool:
-    """True if this hour's mails to the mailbox, or for the user, have reached the limit."""
+    """This hour's limit for the mailbox or the user."""
     if session.get_bind().dialect.name == "postgresql":
-        # Otherwise two would see the same count. SQLite's writers take turns anyway.
+        # Two would see the same count. SQLite's writers take turns anyway.
         session.execute(select(func.pg_advisory_xact_lock(_MAIL_LOCK)))
     since = utcnow() - timedelta(hours=1)
     of_late = select(func.count()).where(LinkRow.purpose == purpose.value, LinkRow.created_at > since)
@@ -102,8 +102,7 @@ def too_many_lately(
 
 
 def _in_mailbox(email: str) -> ColumnElement[bool]:
-    """Ignores case and anything after a ``+``, which most servers drop. Stored addresses are ASCII, as SQL's
-    ``lower`` needs."""
+    """Ignores case and anything after ``+``, as most servers do. SQL's ``lower`` needs ASCII."""
     local, _, domain = email.lower().rpartition("@")
     base = local.partition("+")[0]
     kept = func.lower(LinkRow.email)

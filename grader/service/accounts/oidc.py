@@ -1,4 +1,4 @@
-"""OpenID Connect: authorization code flow with PKCE, state and nonce. ``sign_on`` chooses the account."""
+"""OpenID Connect with authorization code, PKCE, state and nonce. ``sign_on`` chooses the account."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CLAIM_CHARS = 250
 
 @dataclass(frozen=True)
 class Person:
-    """``authority`` and ``subject`` identify somebody permanently; ``email`` is verified or None."""
+    """``authority`` and ``subject`` identify permanently; ``email`` is verified."""
 
     authority: str
     subject: str
@@ -43,7 +43,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Begun:
-    """The browser goes to ``url``; the other fields check its return."""
+    """Other fields than ``url`` check the browser's return."""
 
     url: str
     state: str
@@ -111,7 +111,7 @@ def begin(settings: Settings, name: str) -> Begun:
 
 
 def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, verifier: str) -> Person:
-    """``query``: of the returned browser, after its state was checked. Raises NotFound, SignOnFailed, Unreachable."""
+    """``query``: after its state was checked. Raises NotFound, SignOnFailed, Unreachable."""
     found = provider(settings, name)
     said = _DISCOVERED.of(found.issuer)
     if query.get("iss", found.issuer) != found.issuer:  # RFC 9207
@@ -176,7 +176,7 @@ def _exchange(session: OAuth2Session, said: Mapping[str, Any], code: str, verifi
         with outbound.reached(url):
             token = session.fetch_token(url, code=code, code_verifier=verifier, allow_redirects=False)
     except (AuthlibBaseError, ValueError, TypeError, AttributeError) as error:
-        # The error's text may contain secrets that were sent.
+        # The error may contain secrets.
         log.warning("sign_on_not_exchanged", host=urlsplit(url).hostname, error=type(error).__name__)
         raise SignOnFailed("The provider refused the code that it issued.", _AGAIN) from error
     return cast("dict[str, Any]", token)
@@ -211,7 +211,6 @@ def _claims(
 
 
 def _userinfo(url: str, access_token: str, claims: Mapping[str, Any]) -> dict[str, Any]:
-    """Empty if the provider has none."""
     try:
         more = outbound.get_json(url, {"Authorization": f"Bearer {access_token}"})
     except Unreachable as error:

@@ -1,4 +1,4 @@
-"""Accounts and their roles. ``user`` None: an operator on the server."""
+"""``user`` None: an operator on the server."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""All data about a person in one ZIP."""
-
 from __future__ import annotations
 
 import json
@@ -26,7 +24,7 @@ from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 from grader.service.submissions import quiz
 
-# Staff cannot read these tables, so their exports leave them out.
+# Hidden from staff, so their exports leave these out.
 _OWN = ("drafts", "notes", "tokens")
 # Larger exports go to a file.
 _IN_MEMORY = 8 << 20
@@ -46,7 +44,7 @@ stored only as hashes, which are left out. Reports show hidden cases only as far
 
 
 def check_may(user: User, row: UserRow, action: Action, session: Session) -> None:
-    """Raises NotAllowed unless it is one's own account, a student's (staff) or staff's (admins)."""
+    """Raises NotAllowed unless it is one's own, a student's (for staff) or staff's (for admins)."""
     if user.id == row.id:
         return
     permissions.check(user, permissions.standings(session, user), action)
@@ -111,7 +109,7 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
 
 
 def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) -> bool:
-    """An assignment may hold its feedback until it is released."""
+    """Feedback may be unreleased."""
     if column.column == "comments.submission_id" and found["staff"]:
         return not released.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
     if column.column == "rubric_scores.user_id":
@@ -121,7 +119,7 @@ def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) ->
 
 
 def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]:
-    """As their author reads them. Regrades and finals are left out: staff decide when to publish them."""
+    """Without regrades and finals: staff decide when to publish them."""
     ids = session.scalars(
         select(SubmissionRow.id)
         .where(SubmissionRow.user_id == person.id, SubmissionRow.rejudge_of.is_(None))

@@ -1,6 +1,6 @@
-"""Chooses the account of somebody whom another site signs in: by the site's permanent id, by the verified address, or
-a new one. An address opens only a student's account, and only if an admin or a roster set it. Teachers connect theirs
-with the password."""
+"""The account of somebody whom another site signs in: by the site's permanent id, by the verified address, or a new
+one. An address opens only a student's account, if an admin or a roster set it. Teachers connect theirs with the
+password."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class Policy:
-    """``accounts``: as in ``OidcProvider``; empty ``domains`` allow all."""
+    """``accounts``: as in ``OidcProvider``; no ``domains``: all."""
 
     accounts: Literal["none", "roster", "anyone"]
     domains: tuple[str, ...] = ()
 
 
 def enter(platform: Platform, person: Person, policy: Policy) -> User:
-    """Makes the account if the policy allows it. Raises SignOnFailed with the reason."""
+    """Raises SignOnFailed with the reason."""
     return of_row(_whole(platform, lambda session: _enter(session, person, policy)))
 
 
@@ -99,7 +99,7 @@ def _known(session: Session, person: Person) -> UserRow | None:
 
 
 def _of_address(session: Session, person: Person, email: str | None) -> UserRow | None:
-    """Raises SignOnFailed if that account needs its password."""
+    """Raises SignOnFailed if the account needs its password."""
     if email is None:
         return None
     row = session.scalar(select(UserRow).where(UserRow.email_key == email.lower()))
@@ -169,7 +169,7 @@ def _add(session: Session, row: UserRow, person: Person, came_by: str) -> None:
 
 
 def connect(platform: Platform, user: User, person: Person) -> None:
-    """The caller has checked the password. Raises Conflict (it signs in to another account)."""
+    """The caller has checked the password. Raises Conflict."""
 
     def work(session: Session) -> None:
         row = session.get_one(UserRow, user.id)
@@ -198,7 +198,7 @@ def identities_of(platform: Platform, name: str) -> list[IdentityView]:
 
 
 def disconnect(platform: Platform, user: User, number: int, password: str) -> None:
-    """An account made by a site needs a password first, or nothing could open it. Raises NotFound, NotAllowed."""
+    """Needs a password, or nothing could open the account. Raises NotFound, NotAllowed."""
     accounts.check_password(platform, user, password)
     _remove(platform, user.id, number)
 

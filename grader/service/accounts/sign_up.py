@@ -12,7 +12,7 @@ from grader.service.courses import joining
 from grader.service.messages import mail
 from grader.service.platform import Platform
 
-# Strangers with such names would pass for officials. Operators may create them.
+# Strangers with such names would pass for officials.
 RESERVED = frozenset({"admin", "administrator", "grader", "root", "staff", "system", "teacher"})
 ANSWER = "If this address may sign up, we have sent it a link. It works once, within a day."
 _TEXT = """\
@@ -34,7 +34,7 @@ If you forgot the password: {url}/forgot
 
 @dataclass(frozen=True)
 class Offer:
-    """Make an account (``role``, and ``email`` if a link proved it), or ask for a link by mail."""
+    """``email``: proved by a link."""
 
     by_mail: bool = False
     role: Role = Role.STUDENT
@@ -43,7 +43,7 @@ class Offer:
 
 
 def offer(platform: Platform, key: str = "") -> Offer:
-    """Raises NotFound if the policy forbids it, LinkUseless."""
+    """Raises NotFound (forbidden here), LinkUseless."""
     policy = platform.settings.sign_up
     if policy == "closed":
         raise NotFound("Only staff can make accounts here.", "Ask them for one.")
@@ -64,8 +64,8 @@ def offer(platform: Platform, key: str = "") -> Offer:
 
 
 def sign_up(platform: Platform, body: SignUpBody) -> User:
-    """Takes the key's use in the same transaction, so a taken name wastes none. Raises NotFound, LinkUseless,
-    BadRequest, Conflict (the name is taken)."""
+    """In one transaction with the key's use, so a taken name wastes none. Raises NotFound, LinkUseless, BadRequest,
+    Conflict."""
     found = offer(platform, body.key)
     if found.by_mail:
         raise BadRequest("Confirm your e-mail address first.", "Ask for the link by mail, and open it.")
@@ -88,8 +88,7 @@ def sign_up(platform: Platform, body: SignUpBody) -> User:
 
 
 def ask_for_link(platform: Platform, email: str) -> None:
-    """If the address has an account, only the mail says so. Allowed domains are no secret. Raises NotFound,
-    BadRequest."""
+    """Only the mail says if the address has an account. Raises NotFound, BadRequest."""
     if platform.settings.sign_up != "domain":
         raise NotFound("This platform does not mail sign-up links.")
     to = addresses.tidy(email)

@@ -1,5 +1,3 @@
-"""API tokens and browser sessions, stored as hashes."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -25,7 +23,7 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 
 _PREFIX = "grd_"  # so secret scanners recognise our tokens
-# The column's range: databases raise an error beyond it.
+# The column's range.
 _LARGEST_NUMBER = 2**31 - 1
 
 
@@ -36,7 +34,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """``lifetime`` None: the longest; ``scopes`` None: all of the account; ``address``: the requester's."""
+    """``lifetime`` None: the longest; ``scopes`` None: all; ``address``: the requester's."""
 
     label: str = "cli"
     lifetime: timedelta | None = None
@@ -57,12 +55,12 @@ class Issued:
 def issue_token(
     platform: Platform, user: User, label: str = "cli", lifetime: timedelta | None = None
 ) -> Issued:
-    """With all scopes of the account. Raises BadRequest if ``lifetime`` is too long."""
+    """With all scopes. Raises BadRequest (``lifetime``)."""
     return issue(platform, user, TokenRequest(label, lifetime))
 
 
 def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
-    """Raises BadRequest (``lifetime``), NotAllowed (a scope that the account lacks)."""
+    """Raises BadRequest (``lifetime``), NotAllowed (scopes)."""
     scopes = _granted(user, wish.scopes)
     lifetime = check_lifetime(platform, wish.lifetime)
     with writing(platform.sessions) as session:
@@ -70,7 +68,7 @@ def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
 
 
 def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, scopes: list[Scope]) -> Issued:
-    """Within a transaction; the caller has checked the arguments."""
+    """The caller has checked the arguments."""
     _forget_ended(session, user)
     issued = Issued(new_key(_PREFIX), utcnow() + lifetime, scopes)
     session.add(
@@ -88,7 +86,7 @@ def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, s
 
 
 def check_lifetime(platform: Platform, lifetime: timedelta | None) -> timedelta:
-    """Raises BadRequest if it is longer than the settings allow."""
+    """Raises BadRequest (too long)."""
     most = timedelta(days=platform.settings.token_days)
     if lifetime is not None and lifetime > most:
         raise BadRequest(
@@ -116,7 +114,7 @@ def split(stored: str) -> list[Scope]:
 
 
 def user_of_token(platform: Platform, token: str) -> User:
-    """Raises NotSignedIn if the token is unknown, revoked or expired."""
+    """Raises NotSignedIn."""
     with platform.sessions() as session:
         found = session.execute(
             select(TokenRow, UserRow)
@@ -132,12 +130,12 @@ def user_of_token(platform: Platform, token: str) -> User:
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
     known = of_row(user, frozenset(split(row.scopes)))
-    # Sessions also get scopes that the account got later.
+    # Includes scopes that the account got later.
     return replace(known, scopes=frozenset(may_have(known))) if row.kind == TokenKind.SESSION.value else known
 
 
 def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
-    """Valid ones, newest first; ``current`` is the requester's."""
+    """Newest first; ``current``: the requester's."""
     with platform.sessions() as session:
         rows = session.scalars(
             select(TokenRow)
@@ -170,7 +168,7 @@ def revoke_token(platform: Platform, token: str) -> None:
 
 
 def revoke_own(platform: Platform, user: User, number: int) -> None:
-    """Raises NotFound, also for somebody else's token."""
+    """All but ``current`` and programs' tokens. Returns their number."""
     with writing(platform.sessions) as session:
         statement = delete(TokenRow).where(TokenRow.id == number, TokenRow.user_id == user.id)
         if number > _LARGEST_NUMBER or not changed(session, statement):

@@ -7,7 +7,6 @@ from datetime import UTC, date, timedelta
 from grader.records.activity import SubmissionEvent
 from grader.schemas.profile import Activity, Day
 
-# Weeks begin on Mondays; the last one is this week.
 WEEKS = 53
 _ONE = timedelta(days=1)
 

@@ -1,5 +1,3 @@
-"""The board of one challenge version on one device."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -44,8 +42,7 @@ def leaderboard(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> Leaderboard:
-    """At most ``limit`` entries after ``offset``. ``viewer`` decides which names are shown. Raises as
-    ``check_reader`` and ``choose`` do."""
+    """``viewer`` decides which names are shown. Raises as ``check_reader`` and ``choose`` do."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -74,7 +71,7 @@ def _board(
         # Not on the board that the viewer sees.
         shown[-1] = shown[-1].model_copy(update={"rank": None})
     board = choice.board
-    # The models are valid; checking ten thousand again takes as long as making them.
+    # Validating ten thousand takes as long as making them.
     return Leaderboard.model_construct(
         challenge=board.challenge,
         version=board.version,
@@ -104,8 +101,7 @@ def _own(
     ranking: Ranking,
     viewer: User | None,
 ) -> tuple[Place | None, int | None]:
-    """The viewer's entry and the number of entries before it; None if it is newer than a frozen board, or the board
-    is closed to them."""
+    """The entry and its place; None if the board is frozen before it or closed to the viewer."""
     if viewer is None:
         return None, None
     present = ranking if access.until is None else platform.rankings.of(session, choice.board)
@@ -166,7 +162,7 @@ def _names(
 
 
 def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | None:
-    """The baseline is exact, so the speedup is as uncertain as the time."""
+    """The baseline is exact."""
     if speedup is None:
         return None
     return speedup * place.time_us / place.high_us, speedup * place.time_us / place.low_us
@@ -178,8 +174,7 @@ def _sol(known: Sequence[Reference]) -> Callable[[float], float | None]:
 
 
 class Wanted(TypedDict, total=False):
-    """Absent: the platform's first device, all languages, the shown version. ``drafts``: unpublished versions may be
-    seen."""
+    """Absent: the first device, all languages, the shown version. ``drafts``: also unpublished versions."""
 
     device: str | None
     language: str | None
@@ -201,8 +196,8 @@ def choose(
     slug: str,
     **wanted: Unpack[Wanted],
 ) -> BoardChoice:
-    """``served``: the platform's devices. Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound if the
-    version is not published, ChallengeInvalid if the folder is broken and nothing was judged by it."""
+    """``served``: devices. Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound (unpublished),
+    ChallengeInvalid (broken and never judged)."""
     device, version, drafts = wanted.get("device"), wanted.get("version"), wanted.get("drafts", False)
     language = _language(wanted.get("language"))
     known = versions.history(session, slug)
@@ -225,7 +220,7 @@ def choose(
 
 
 def _present(platform: Platform, slug: str, known: list[int]) -> int:
-    """The folder's version, else the last judged one. Raises UnknownChallenge, ChallengeInvalid if there is neither."""
+    """The folder's version, else the last judged one. Raises UnknownChallenge, ChallengeInvalid."""
     try:
         return platform.catalogue.load(slug).manifest.version
     except ChallengeInvalid:
@@ -235,7 +230,7 @@ def _present(platform: Platform, slug: str, known: list[int]) -> int:
 
 
 def with_old(served: list[str], with_entries: set[str]) -> list[str]:
-    """The platform's devices, then those that only have old entries."""
+    """Devices that only have old entries come last."""
     return served + sorted(with_entries - set(served))
 
 
@@ -286,7 +281,7 @@ def board_and_records(
 def _history(
     platform: Platform, session: Session, board: Board, access: BoardAccess, viewer: User | None
 ) -> RecordHistory:
-    """Empty if the viewer may not see others' entries."""
+    """Empty if others' entries are hidden."""
     ranking = platform.rankings.of(session, replace(board, until=access.until))
     steps = ranking.steps(session) if access.full else []
     details = ranking.details(session, steps)
@@ -327,8 +322,8 @@ class PastTime:
 
 
 def past_times(platform: Platform, user: User, submission: str) -> list[PastTime]:
-    """Of the submission's owner (for a partner: of the group) on the same challenge, version and device, oldest
-    first, at most ``limits.PAST_TIMES``. Raises NotFound."""
+    """On the submission's board, of its owner or for partners the group, oldest first, at most ``limits.PAST_TIMES``.
+    Raises NotFound."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         rows = ranks.latest_times(session, row, limits.PAST_TIMES)

@@ -1,5 +1,4 @@
-"""A person's own kernels in one document: the best per challenge, or chosen ones. It contains only what its owner may
-read, and no other names."""
+"""A person's kernels in one document: the best per challenge, or chosen ones. Without others' names."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ from grader.service.platform import Platform
 
 
 def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -> Portfolio:
-    """With ``submissions`` (ids), exactly these, also withdrawn ones. Raises BadRequest if one is not an accepted
-    submission of ``user``, or the sources are too long."""
+    """With ``submissions`` (ids), exactly these, also withdrawn ones. Raises BadRequest (not accepted submissions of
+    ``user``, or too long)."""
     if len(submissions) > limits.PORTFOLIO_SUBMISSIONS:
         raise BadRequest(
             f"At most {limits.PORTFOLIO_SUBMISSIONS} submissions can be named.", "Leave some of them out."
@@ -72,7 +71,7 @@ def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -
 
 
 def _of_submissions(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[AcceptedKernel]:
-    """Each submission once, judged under the version that its board shows, else the latest."""
+    """Each once, under the shown version, else the latest."""
     latest: dict[int, AcceptedKernel] = {}
     for kernel in found:
         known = latest.get(kernel.first)
@@ -86,7 +85,6 @@ def _recent(kernel: AcceptedKernel, shown: Mapping[str, int]) -> tuple[bool, int
 
 
 def _best(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[AcceptedKernel]:
-    """One per challenge, without withdrawn ones."""
     best: dict[str, AcceptedKernel] = {}
     for kernel in found:
         known = best.get(kernel.challenge)
@@ -96,7 +94,7 @@ def _best(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[Acc
 
 
 def _worth(kernel: AcceptedKernel, shown: Mapping[str, int]) -> tuple[bool, bool, bool, float, float]:
-    """Times of different versions and devices cannot be compared: the shown version and a GPU come first."""
+    """The shown version and a GPU come first: other times cannot be compared."""
     return (
         kernel.time_us is not None,
         shown.get(kernel.challenge, kernel.version) == kernel.version,
@@ -123,7 +121,7 @@ def _named(found: Iterable[AcceptedKernel], submissions: Sequence[str]) -> list[
 def _order(
     kernel: AcceptedKernel, titles: Mapping[str, str], place: Callable[[str], int]
 ) -> tuple[bool, int, str, str, int]:
-    """The curriculum's, then challenges that the person no longer sees."""
+    """The curriculum's, then challenges that are no longer visible."""
     seen = kernel.challenge in titles
     return not seen, place(kernel.challenge) if seen else 0, kernel.challenge, kernel.device, kernel.first
 

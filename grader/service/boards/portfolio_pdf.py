@@ -1,5 +1,5 @@
-"""A portfolio as PDF, by ReportLab (extra ``pdf``): the same bytes for the same portfolio. Characters that the font
-lacks come from CJK fonts of PDF readers, or are shown as code points."""
+"""PDF by ReportLab (extra ``pdf``), the same bytes for the same portfolio. Characters that the font lacks come from
+PDF readers' CJK fonts, or are code points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.service.boards.portfolio_text import facts, heading
 
 _FONT_PACKAGE, _FONT_FILE = "fontpkg_jetbrains_mono", "JetBrainsMono[wght].ttf"
 _FONT, _BOLD = "JetBrainsMono", "Helvetica-Bold"
-# Supplied by PDF readers, not embedded.
+# Not embedded.
 _HAN, _HANGUL = "STSong-Light", "HYSMyeongJo-Medium"
 _IN_HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _IN_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
@@ -43,13 +43,13 @@ def can_write() -> bool:
 
 
 def pdf(found: Portfolio) -> bytes:
-    """Raises BadRequest without the library or its font, TooMany if others take too long."""
+    """Raises BadRequest without library or font, TooMany."""
     if not can_write():
         raise BadRequest(
             "This server cannot write PDF: ReportLab or its font is not installed.",
             "Take the Markdown, or ask its operator for the extra 'pdf' (pip install 'kernel-grader[pdf]').",
         )
-    # Fonts are global to the process: two documents at once would mix their characters.
+    # Fonts are global: two documents at once would mix their characters.
     if not _turn.acquire(timeout=limits.PORTFOLIO_SECONDS):
         raise TooMany("Others are writing their portfolios.", "Try again in a moment.")
     try:
@@ -60,7 +60,7 @@ def pdf(found: Portfolio) -> bytes:
 
 @dataclass
 class _Line:
-    """``x`` and ``y``: the base line, from the lower left."""
+    """Base line, from the lower left."""
 
     x: float
     y: float
@@ -73,12 +73,12 @@ class _Line:
 @dataclass
 class _Page:
     lines: list[_Line] = field(default_factory=list)
-    # Titles of kernels that begin on the page, with their heights.
+    # Titles with their heights.
     marks: list[tuple[str, float]] = field(default_factory=list)
 
 
 class _Layout:
-    """Places all text before drawing, because each page shows the number of pages."""
+    """Text is placed before drawing: each page shows the number of pages."""
 
     def __init__(self, found: Portfolio) -> None:
         self.name, self.about = f"Kernels of {found.user}", heading(found)
@@ -92,7 +92,7 @@ class _Layout:
 
     def _entry(self, entry: PortfolioEntry) -> None:
         known = facts(entry)
-        # Keeps a heading with its facts and the next lines.
+        # Keeps headings with their facts.
         self._room(_HEADING * 2 + (len(known) + 4) * _TEXT * _LEADING)
         self.y -= _HEADING
         self.pages[-1].marks.append((entry.title, self.y + _HEADING))
@@ -115,7 +115,6 @@ class _Layout:
         for number, line in enumerate(_lines(entry.source), 1):
             for piece, part in enumerate(_cut(line, _SOURCE, _WIDTH - 2 * _MARGIN - _GUTTER)):
                 self._room(_SOURCE * _LEADING)
-                # Wrapped lines are numbered once.
                 if piece == 0:
                     self._at(_MARGIN, f"{number:5d}", _SOURCE, grey=True)
                 self._at(_MARGIN + _GUTTER, part, _SOURCE)
@@ -198,7 +197,6 @@ def _font_of(char: str, wanted: str) -> str:
 
 
 def _runs(text: str, font: str) -> Iterator[tuple[str, str]]:
-    """Parts of ``text`` with their fonts."""
     for name, part in groupby(text, lambda char: _font_of(char, font)):
         yield name, "".join(part)
 
@@ -229,7 +227,7 @@ def _width_of(char: str, font: str) -> float:
 
 
 def _cut(text: str, size: float, width: float, words: bool = False, font: str = _FONT) -> list[str]:
-    """Parts of ``text`` that fit ``width``; ``words``: cut at spaces if possible."""
+    """``words``: cut at spaces if possible."""
     parts, begin, used, space = [], 0, 0.0, -1
     for place, char in enumerate(text):
         used += _width_of(char, font) * size

@@ -42,7 +42,7 @@ def facts(entry: PortfolioEntry) -> list[tuple[str, str]]:
 
 
 def markdown(found: Portfolio) -> str:
-    """Notes stay Markdown, as quotations; sources are fenced so that none can end its block."""
+    """Notes are quoted; sources are fenced so that none can end its block."""
     parts = [f"# Kernels of {_plain(found.user)}", f"{heading(found)}."]
     for entry in found.entries:
         parts.append(f"## {_plain(entry.title)}")

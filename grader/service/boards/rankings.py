@@ -1,5 +1,5 @@
 """Rankings, cached in the process. Each request compares a few numbers from the board's index, so every process is up
-to date. After a change, the first request ranks again; if submissions were only added, it reads just these."""
+to date. After a change, only new submissions are read if possible."""
 
 from __future__ import annotations
 
@@ -26,22 +26,20 @@ from grader.scoring import geometric_mean
 
 T = TypeVar("T")
 
-# Over all boards, at some 500 bytes each: up to 150 MiB.
+# Some 500 bytes each: up to 150 MiB.
 _KEPT_ENTRIES = 300_000
 _KEPT_DERIVED = 64
 
 
 @dataclass(frozen=True)
 class ReportFacts:
-    """References of a board, and the cases that were left out."""
-
     references: list[Reference]
     left_out: list[str]
 
 
 @dataclass
 class Ranking:
-    """One board at one moment. Everything but the places is read on first use."""
+    """One moment. All but the places is read on first use."""
 
     board: Board
     standing: BoardSnapshot
@@ -61,7 +59,6 @@ class Ranking:
 
     @cached_property
     def of_user(self) -> dict[int, int]:
-        """The number of entries before each user's."""
         return {place.user: number for number, place in enumerate(self.places)}
 
     def details(self, session: Session, shown: Sequence[Place]) -> dict[int, Detail]:
@@ -89,7 +86,7 @@ class Ranking:
         return self._facts
 
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
-        """Keeps everything that the new submissions do not change."""
+        """Keeps what new submissions do not change."""
         after = Ranking(self.board, standing, self.staff, self._details)
         ranked = [entry for entry in came if entry.user not in self.staff]
         if not self._lower_records(ranked):
@@ -116,7 +113,7 @@ class Rankings:
 
     def of(self, session: Session, board: Board) -> Ranking:
         staff = unranked(session)
-        # Read before the places, so the next request finds any change in between.
+        # First, so the next request finds changes in between.
         return self._at(session, board, board_snapshots.stamp(session, board), staff)
 
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:
@@ -153,7 +150,7 @@ class Rankings:
             entries -= len(gone.standing.entries)
 
     def derived(self, rankings: Sequence[Ranking], make: Callable[[Sequence[Ranking]], T]) -> T:
-        """Cached while none of the rankings changes."""
+        """Cached while no ranking changes."""
         key = (make.__qualname__, *(ranking.board for ranking in rankings))
         stamps = [ranking.stamp for ranking in rankings]
         with self._lock:
@@ -176,8 +173,7 @@ _EAGER = "eager"
 
 
 def report_facts(session: Session, places: Sequence[Place], staff: Place | None) -> ReportFacts:
-    """Fastest first. Baselines and ceilings are fixed, so any report of the board has them. Each is a geometric mean
-    over ranked workloads, like an entry's time."""
+    """Fastest first, from any report: baselines and ceilings are fixed. Geometric means over ranked workloads."""
     asked = [*places[:ASKED], *([staff] if staff else [])]
     reports = (_report(session, place.submission) for place in asked)
     said: dict[str, Any] = next((report for report in reports if _ranked_workloads(report)), {})
@@ -210,7 +206,7 @@ def _reference(
 
 
 def _report(session: Session, submission: int) -> dict[str, Any]:
-    """Unvalidated, since few fields are needed; empty if it is gone."""
+    """Unvalidated; empty if it is gone."""
     body = session.scalar(
         select(ReportRow.body)
         .where(ReportRow.submission_id == submission)
@@ -226,7 +222,7 @@ def _ranked_workloads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Those that every workload has."""
+    """Those of all workloads."""
     names = [list(workload.get("baselines_us", {})) for workload in workloads]
     means = {
         name: _mean(workload["baselines_us"].get(name) for workload in workloads)

@@ -1,5 +1,3 @@
-"""Who may read boards and profiles."""
-
 from __future__ import annotations
 
 from sqlalchemy import select
@@ -24,7 +22,7 @@ def may_read(platform: Platform, viewer: User | None) -> bool:
 
 
 def check_reader(platform: Platform, viewer: User | None) -> None:
-    """Raises NotSignedIn, and NotAllowed if they are for staff only."""
+    """Raises NotSignedIn, NotAllowed (staff only)."""
     if may_read(platform, viewer):
         return
     if viewer is None:
@@ -69,7 +67,7 @@ class ProfileReader:
         return self.reads(narrowest)
 
     def reads_kernels(self, chosen: ProfileAudience) -> bool:
-        """Ignores the exceptions for staff and teachers. Never without an account."""
+        """Without exceptions for staff and teachers."""
         viewer, audience = self._viewer, self._widest.narrowed(chosen)
         if viewer is None or audience is ProfileAudience.PRIVATE:
             return False

@@ -1,4 +1,4 @@
-"""Results shared by a link that cannot be guessed, without name and source."""
+"""Results shared by a secret link, without name and source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEY = re.compile(rf"[A-Za-z0-9_-]{{{SHARE_KEY_CHARS}}}")
 
 @dataclass(frozen=True)
 class SharedResult:
-    """The fields that ``templates/report`` needs, without the owner."""
+    """For ``templates/report``, without the owner."""
 
     challenge: str
     version: int
@@ -43,7 +43,7 @@ class SharedResult:
 
 
 def share(platform: Platform, user: User, submission: str) -> str:
-    """Makes the link's key on first use. Raises NotFound, NotAllowed, Conflict if there is no result yet."""
+    """Raises NotFound, NotAllowed, Conflict (no result yet)."""
     with writing(platform.sessions) as session:
         row = _own(session, user, submission)
         if row.state is not State.DONE:
@@ -80,7 +80,6 @@ def shared(platform: Platform, key: str) -> SharedResult:
                     ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt
                 )
             )
-        # A course's challenges are not shown to people outside.
         hidden = row is not None and owners.of(session, row.challenge) is not None
         if row is None or body is None or hidden:
             raise NotFound("Nothing is shared under this address.", "Its owner may have stopped sharing it.")
@@ -98,7 +97,7 @@ def shared(platform: Platform, key: str) -> SharedResult:
 
 
 def without_source(report: Report) -> Report:
-    """Drops fields that may quote the source: compiler output, printed text, exceptions, counts by line."""
+    """Drops fields that may quote the source."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
     rules = [

@@ -1,5 +1,3 @@
-"""An accepted submission's place on its board, and the next challenge."""
-
 from __future__ import annotations
 
 import json
@@ -30,7 +28,7 @@ from grader.service.submissions.submissions import find
 
 
 def standing(platform: Platform, user: User, submission: str) -> Standing:
-    """Raises NotFound, and Conflict unless the submission is accepted."""
+    """Raises NotFound, Conflict (not accepted)."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         if row.verdict is not Verdict.ACCEPTED or row.kind is JudgingReason.RUN:

@@ -1,5 +1,3 @@
-"""The board of a track, and the leaders of all boards."""
-
 from __future__ import annotations
 
 import math
@@ -33,7 +31,7 @@ from grader.service.challenges import publication
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
 
-# Relative times this close are ties: a geometric mean is not exact.
+# Closer relative times are ties: geometric means are not exact.
 _DIGITS = 9
 
 
@@ -62,7 +60,7 @@ def track_board(
     offset: int = 0,
     viewer: User | None = None,
 ) -> TrackBoard:
-    """By default on the platform's first device. Raises as ``check_reader`` does, NotFound, UnknownDevice."""
+    """On the first device by default. Raises as ``check_reader`` does, NotFound, UnknownDevice."""
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
@@ -71,7 +69,7 @@ def track_board(
             raise NotFound(f"There is no track '{track[:64]}'.", "The page Leaderboards lists the tracks.")
         chosen, devices = _device(session, served, members, device)
         accesses = board_access.accesses(session, viewer)
-        # One name across both would reveal people on boards with pseudonyms.
+        # One name across both would reveal people with pseudonyms.
         disguised = [accesses.of(member.slug) for member in members if accesses.of(member.slug).made_up]
         members = [member for member in members if accesses.of(member.slug).full]
         rankings = _rankings(platform, session, members, chosen, accesses)
@@ -101,7 +99,7 @@ def track_board(
 
 
 def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
-    """By the number solved, then by the geometric mean of best time / own time."""
+    """By the number solved, then by the geometric mean of best / own time."""
     logs: dict[int, list[float]] = defaultdict(list)
     for ranking in rankings:
         best = min((place.time_us for place in ranking.places), default=0.0)
@@ -115,7 +113,7 @@ def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
 
 
 def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
-    """Ties in both share a rank."""
+    """Ties share a rank."""
     places: list[int] = []
     for number, standing in enumerate(standings):
         before = standings[number - 1] if number else None
@@ -171,7 +169,7 @@ def leaderboards(
 
 
 def _members(platform: Platform, session: Session, viewer: User | None) -> list[_Member]:
-    """By track; challenges with a broken folder come last."""
+    """Broken folders come last."""
     found, broken = platform.catalogue.valid()
     shown = versions.shown_versions(session)
     members = [
@@ -238,7 +236,7 @@ def _rankings(
 def _device(
     session: Session, served: list[str], challenges: Sequence[_Member], device: str | None
 ) -> tuple[str, list[str]]:
-    """The chosen device and all available ones. Looks for old entries only on the requested device."""
+    """The chosen device and all others. Looks for old entries only on the requested one."""
     devices = list(served)
     if device is not None and device not in devices:
         shown = versions.shown_versions(session)

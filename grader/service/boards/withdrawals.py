@@ -1,6 +1,5 @@
-"""An author takes an entry off the boards, or puts it back. Nothing is deleted: result, grade and attempt stay, and
-the next best entry ranks. Competitions' and frozen boards keep their entries; there staff void a result
-(``grader.service.review.voids``)."""
+"""Authors take entries off boards, or put them back. Result, grade and attempt stay, and the next best entry ranks.
+Competitions' and frozen boards keep entries; there staff void results (``grader.service.review.voids``)."""
 
 from __future__ import annotations
 
@@ -24,20 +23,17 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 class EntryAct(StrEnum):
-    """What the author may do with the entry now."""
-
     WITHDRAW = "withdraw"
     PUT_BACK = "put_back"
 
 
 def withdraw(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """Repeating it changes nothing. Raises NotFound, NotAllowed, and Conflict if it is on no board, or on one that
-    keeps its entries."""
+    """Idempotent. Raises NotFound, NotAllowed, Conflict (on no board, or one that keeps entries)."""
     return _set(platform, user, submission, EntryAct.WITHDRAW)
 
 
 def put_back(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """Repeating it changes nothing. Raises as ``withdraw``."""
+    """Idempotent. Raises as ``withdraw``."""
     return _set(platform, user, submission, EntryAct.PUT_BACK)
 
 
@@ -72,7 +68,7 @@ def _set(platform: Platform, user: User, submission: str, act: EntryAct) -> Subm
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """The submission itself, also if a judgement of it is named. Raises NotFound."""
+    """The submission, also by a judgement's id. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 
@@ -93,7 +89,7 @@ def _check(session: Session, user: User, row: SubmissionRow, act: EntryAct) -> N
         raise Conflict(f"{row.public_id} is on no board, so it cannot be {words}.", _why_not(session, row))
     state = publications.states(session).get(row.challenge)
     frozen = state.frozen_at if state is not None else None
-    # Later entries are not on the frozen board: all of them rank when it ends.
+    # Later entries rank when the freeze ends.
     if frozen is not None and frozen <= clock(session) and row.created_at <= frozen:
         raise Conflict(
             f"The board of {row.challenge} is frozen, so no entry on it can be {words}.",
@@ -110,7 +106,7 @@ def _why_not(session: Session, row: SubmissionRow) -> str:
 
 
 def _note(session: Session, user: User, row: SubmissionRow, at: datetime | None) -> None:
-    """In the log of every course that it was handed in for, else in the platform's."""
+    """In the log of every course of the submission, else in the platform's."""
     numbers: list[int | None] = [course.id for course in authority.courses_of(session, row)]
     for number in numbers or [None]:
         audit.note(

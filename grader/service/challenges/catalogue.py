@@ -24,7 +24,7 @@ log = get_logger(__name__)
 def list_challenges(
     platform: Platform, user: User | None = None, found: Sequence[Challenge] | None = None
 ) -> ChallengeList:
-    """By track and place in it. ``found``: the result of ``seen_challenges``, if known."""
+    """By track. ``found``: the result of ``seen_challenges``, if known."""
     found = seen_challenges(platform, user) if found is None else found
     listed = views.listing(platform.catalogue, found)
     known = {challenge.slug for challenge in found}
@@ -66,7 +66,7 @@ class Heading:
 
 
 def heading(platform: Platform, slug: str, user: User | None = None) -> Heading:
-    """Also for broken folders: results judged by them stay. Raises UnknownChallenge."""
+    """Also for broken folders. Raises UnknownChallenge."""
     publication.check_visible(platform, user, slug)
     try:
         manifest = platform.catalogue.load(slug).manifest

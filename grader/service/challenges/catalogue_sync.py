@@ -1,6 +1,5 @@
-"""A worker brings a course's git repository into its catalogue: it fetches a commit, stores changed challenges as
-uploads and checks them in boxes. The commit is served as a whole, or not at all if it would break a challenge in use.
-"""
+"""A worker fetches a commit of a course's git repository, stores changed challenges as uploads and checks them in
+boxes. It serves the commit as a whole, or not at all if it would break a challenge in use."""
 
 from __future__ import annotations
 
@@ -40,18 +39,18 @@ from grader.wakeups import CHECK
 
 log = get_logger(__name__)
 
-# The actor in the staff log if a push started it.
+# The actor if a push started it.
 WEBHOOK = "(webhook)"
 _SHA_CHARS = 10
 _NOTE = "From commit {sha}"
 
 
 def serve_one(platform: Platform) -> bool:
-    """The one that waited longest; False if there is none."""
+    """The one that waited longest."""
     with platform.sessions() as session:
         waiting = catalogue_sources.waiting(session, clock(session))
     if not waiting:
-        settle(platform)  # ends checks that staff stopped or whose worker ended
+        settle(platform)  # ends stopped or abandoned checks
         return False
     with writing(platform.sessions) as session:
         held = catalogue_sources.claim(session, clock(session))

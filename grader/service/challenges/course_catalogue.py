@@ -1,5 +1,3 @@
-"""A course's own challenges and their git repository, for its staff."""
-
 from __future__ import annotations
 
 from sqlalchemy.orm import Session
@@ -45,7 +43,6 @@ def set_source(platform: Platform, user: User, course: str, body: RepositoryBody
             row = CatalogueSourceRow(course_id=opened.row.id, attempt=0, error="")
             session.add(row)
         elif not remote.credential and row.url == remote.url:
-            # The page shows the address without them.
             remote = git_tree.Remote(remote.url, remote.branch, row.credential)
         row.url, row.branch, row.credential = remote.url, remote.branch, remote.credential
         row.prefix = body.prefix
@@ -57,7 +54,7 @@ def set_source(platform: Platform, user: User, course: str, body: RepositoryBody
 
 
 def remove_source(platform: Platform, user: User, course: str) -> CourseCatalogue:
-    """Challenges that came from it stay. Raises NotFound, NotAllowed, Conflict."""
+    """Its challenges stay. Raises NotFound, NotAllowed, Conflict."""
     with courses.changing(platform, user, course, Action.CATALOGUE_EDIT) as opened:
         row = _find(opened)
         _note(opened, _facts(row), {})
@@ -67,7 +64,7 @@ def remove_source(platform: Platform, user: User, course: str) -> CourseCatalogu
 
 
 def make_hook(platform: Platform, user: User, course: str, base: str) -> HookView:
-    """The previous address stops working. Raises NotFound, NotAllowed, Conflict."""
+    """Replaces the address. Raises NotFound, NotAllowed, Conflict."""
     key = new_key()
     with courses.changing(platform, user, course, Action.CATALOGUE_EDIT) as opened:
         _find(opened).hook_sha256 = digest(key)
@@ -88,7 +85,7 @@ def synchronise(platform: Platform, user: User, course: str) -> CourseCatalogue:
 
 
 def hook_called(platform: Platform, key: str) -> None:
-    """Reads nothing of the caller's body. Raises NotFound."""
+    """Ignores the body. Raises NotFound."""
     with writing(platform.sessions) as session:
         row = catalogue_sources.of_hook(session, digest(key))
         course = session.get(CourseRow, row.course_id) if row is not None else None

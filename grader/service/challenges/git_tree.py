@@ -1,6 +1,6 @@
-"""Reads a commit of an untrusted git repository. ``git`` fetches it into an empty bare repository; its files are
-data. No hook or filter runs; submodules, LFS files and links are refused. git connects to the address that was looked
-up and checked once: not internal, unless the operator allows the host. Redirects are errors."""
+"""Reads a commit of an untrusted git repository: fetched into an empty bare repository, its files are data. No hook
+or filter runs; submodules, LFS files and links are refused. git connects to the address that was checked: not
+internal, unless the operator allows the host. Redirects are errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _HTTPS_PORT = 443
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LINK, _MODULE = "120000", "160000"
-# IPv6 addresses that lead to IPv4 addresses, perhaps internal ones.
+# IPv6 addresses that lead to IPv4.
 _TRANSLATED = tuple(ipaddress.ip_network(each) for each in ("64:ff9b::/96", "2002::/16", "2001::/32"))
 _SAID_CHARS = 300
 _BOUNDS = (
@@ -44,7 +44,7 @@ _BOUNDS = (
 
 @dataclass(frozen=True)
 class Remote:
-    """``url`` without credentials; ``credential``: NAME:PASSWORD, or empty."""
+    """``credential``: NAME:PASSWORD, or empty; not in ``url``."""
 
     url: str
     branch: str
@@ -66,7 +66,7 @@ class Commit:
 
 
 def parse_remote(url: str, branch: str, hosts: Collection[str]) -> Remote:
-    """``hosts``: may be internal; "file" allows repositories of this machine. Raises BadRequest."""
+    """``hosts``: may be internal; "file": this machine. Raises BadRequest."""
     hint = "Write it like https://git.uni.edu/gpu/challenges.git."
     try:
         parts = urlsplit(url.strip())
@@ -94,7 +94,7 @@ def parse_remote(url: str, branch: str, hosts: Collection[str]) -> Remote:
 
 
 def read(remote: Remote, hosts: Collection[str]) -> Commit:
-    """Raises BadRequest without credentials in its text."""
+    """Raises BadRequest without credentials."""
     git = shutil.which("git")
     if git is None:
         raise BadRequest("This worker has no git.", "The operator installs git on the hosts of workers.")
@@ -115,8 +115,7 @@ def read(remote: Remote, hosts: Collection[str]) -> Commit:
 
 
 def _pinned(remote: Remote, hosts: Collection[str]) -> list[str]:
-    """Options that make git connect to the checked address; none for this machine. Raises BadRequest if it is
-    internal."""
+    """Make git connect to the checked address. Raises BadRequest (internal)."""
     parts = urlsplit(remote.url)
     if parts.scheme == FILE:
         return []
@@ -145,7 +144,7 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 class _Git:
-    """Runs git without this process's environment and configuration, bounded in time, memory and file size."""
+    """Without this process's environment and configuration; bounded in time, memory and file size."""
 
     def __init__(self, program: str, folder: Path, remote: Remote) -> None:
         self._program, self._folder, self._remote = program, folder, remote
@@ -251,7 +250,7 @@ class _Git:
 
 
 def _header(remote: Remote) -> dict[str, str]:
-    """As configuration, which neither arguments nor the repository's files show."""
+    """As configuration: arguments and repository files would show it."""
     if not remote.credential:
         return {}
     return {
@@ -266,7 +265,7 @@ def _basic(credential: str) -> str:
 
 
 def _files(git: _Git) -> dict[str, bytes]:
-    """Raises BadRequest for anything that a catalogue may not contain."""
+    """Raises BadRequest."""
     wanted: list[tuple[str, str, int]] = []
     total = count = 0
     with git.output("ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD") as listed:

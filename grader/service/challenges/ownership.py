@@ -1,4 +1,4 @@
-"""Who owns a challenge, the platform or a course, and who may do what with it. Slugs are unique on the platform."""
+"""Whether the platform or a course owns a challenge, and who may do what. Slugs are unique."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _READING = (Action.CHALLENGE_UPLOADS, Action.CHALLENGE_READ_DRAFT)
 
 
 def may(session: Session, user: User, slug: str, action: Action) -> bool:
-    """The challenge need not exist. ``action``: one of ``CHALLENGE_...``."""
+    """``action``: ``CHALLENGE_...``; the challenge need not exist."""
     return permissions.may(*_right(session, user, slug, action))
 
 
 def check(session: Session, user: User, slug: str, action: Action) -> None:
-    """Raises NotAllowed with the same text for another course's challenge and one that does not exist."""
+    """Raises NotAllowed with one text for other courses' and unknown challenges."""
     permissions.check(user, *_right(session, user, slug, action))
 
 

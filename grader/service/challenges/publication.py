@@ -1,7 +1,6 @@
-"""Who sees which challenge. A new folder is a draft until staff publish it. Assignments and competitions show theirs
-once they begin. For everyone else an unpublished challenge, or one of another course, does not exist; their own
-submissions stay. Only ``visible_to`` decides this; ``tests/service/challenges/test_who_sees_what.py`` has it as a
-table."""
+"""Who sees which challenge. New folders are drafts until staff publish them; assignments and competitions show theirs
+once they begin. For others an unpublished challenge, or another course's, does not exist. Only ``visible_to``
+decides; ``tests/service/challenges/test_who_sees_what.py`` has the table."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class Visible:
-    """``slugs``, or with ``everything`` all but ``kept_back``."""
+    """``everything``: all but ``kept_back``."""
 
     everything: bool
     slugs: frozenset[str]
@@ -80,7 +79,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     found -= {slug for slug, course in owned.items() if course not in mine}
     if user is None or not reads_drafts:
         return Visible(False, found)
-    # Teachers may take part in a competition or another course.
+    # Teachers may be participants elsewhere.
     kept = competitions.to_be_asked(session, moment)
     teaches = permissions.courses_where(session, user, Action.CHALLENGE_READ_DRAFT) if owned else []
     kept |= {slug for slug, course in owned.items() if course not in teaches}
@@ -88,7 +87,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
 
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """For students from the opening on, for staff always."""
+    """For students once open, for staff always."""
     part, member = AssignmentPartRow, MemberRow
     seen = AssignmentRow.published_at.is_not(None) & (AssignmentRow.open_at <= now)
     if Scope.STAFF in user.scopes:
@@ -124,14 +123,14 @@ def visible(platform: Platform, user: User | None) -> Visible:
 
 
 def check_visible(platform: Platform, user: User | None, slug: str) -> None:
-    """Raises UnknownChallenge with the text for one that does not exist."""
+    """Raises UnknownChallenge, as for one that does not exist."""
     seen = visible(platform, user)
     if slug not in seen:
         raise _unknown(platform, seen, slug)
 
 
 def load(platform: Platform, user: User | None, slug: str) -> Challenge:
-    """Raises UnknownChallenge if ``user`` does not see it, ChallengeInvalid."""
+    """Raises UnknownChallenge, ChallengeInvalid."""
     seen = visible(platform, user)
     if slug in seen:
         try:
@@ -147,7 +146,7 @@ def _unknown(platform: Platform, seen: Visible, slug: str) -> UnknownChallenge:
 
 
 def check_takes(session: Session, user: User, slug: str, at: datetime, within: bool) -> None:
-    """``user`` sees the challenge. ``within``: a competition checks its own window. Raises NotAllowed."""
+    """``within``: a competition, which checks its window. Raises NotAllowed."""
     standing = permissions.standings_anywhere(session, user)
     if within or permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
         return
@@ -167,7 +166,7 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
 
 
 def _waits_for(session: Session, user: User, slug: str) -> str | None:
-    """A course that assigns the challenge and that ``user``, on its roster, has not joined."""
+    """A course with the challenge that ``user``, on its roster, has not joined."""
     part, member = AssignmentPartRow, MemberRow
     return session.scalar(
         select(CourseRow.slug)
@@ -199,7 +198,7 @@ def _teaches_with(session: Session, user: User, slug: str) -> bool:
 
 
 def publish(platform: Platform, user: User, slug: str) -> PublicationView:
-    """Repeating it is not an error. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
+    """Idempotent. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
     return change(platform, user, slug, PublicationBody(state="published"))
 
 
@@ -214,8 +213,8 @@ def hide(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> PublicationView:
-    """Raises NotAllowed, UnknownChallenge, BadRequest (a missing, past or useless time), ChallengeInvalid if a broken
-    one would be shown, Conflict if one with students' submissions would become a draft."""
+    """Raises NotAllowed, UnknownChallenge, BadRequest (the time), ChallengeInvalid (broken), Conflict (a draft with
+    students' submissions)."""
     state = PublicationState(body.state)
     with writing(platform.sessions) as session:
         ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
@@ -262,7 +261,7 @@ def foresee(platform: Platform, user: User, slug: str, state: PublicationState) 
 
 
 def check_exists(platform: Platform, session: Session, slug: str) -> None:
-    """Raises UnknownChallenge unless there is or was such a folder."""
+    """Raises UnknownChallenge if there never was such a folder."""
     if slug not in platform.catalogue.folders() and session.get(ChallengeStateRow, slug) is None:
         raise _unknown(platform, Visible(True, frozenset()), slug)
 
@@ -300,8 +299,8 @@ def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def list_states(platform: Platform, user: User) -> PublicationList:
-    """In the curriculum's order, broken ones last; for teachers without those of competitions that have not begun.
-    Raises NotAllowed."""
+    """In the curriculum's order, broken ones last; teachers do not see later competitions' challenges. Raises
+    NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
         now = clock(session)
@@ -311,12 +310,12 @@ def list_states(platform: Platform, user: User) -> PublicationList:
 
 
 def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
-    """The state of a challenge that students do not see, for a viewer who sees it as a teacher; else None."""
+    """The state if students do not see it and the viewer teaches; else None."""
     return unpublished(platform, user).get(slug) if user is not None else None
 
 
 def unpublished(platform: Platform, user: User) -> dict[str, PublicationState]:
-    """Challenges that students do not see; empty for viewers who may not know of them."""
+    """Hidden from students; empty for viewers who may not know."""
     with platform.sessions() as session:
         standing = permissions.standings_anywhere(session, user)
         if not permissions.may(standing, Action.CHALLENGE_READ_DRAFT):

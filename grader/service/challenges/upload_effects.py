@@ -1,5 +1,3 @@
-"""Effects of using an upload on verdicts, boards, files and baselines."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -106,7 +104,7 @@ def changes_of(found: list[fingerprint.ContentChange]) -> list[ChangeView]:
 
 
 def current(platform: Platform, slug: str) -> tuple[str, Bundle | None]:
-    """None if there is none or it is unreadable."""
+    """None without a readable one."""
     with platform.sessions() as session:
         row = uploads.in_use(session, slug)
     if row is not None:
@@ -137,7 +135,7 @@ def spec_diff(before: Bundle | None, after: Bundle) -> list[str]:
 
 
 def file_changes(before: Bundle | None, after: Bundle) -> list[ChangeView]:
-    """Only paths and sizes: the archive has the files."""
+    """Paths and sizes only."""
     old = before.files if before is not None else {}
     found = []
     for path in sorted({*old, *after.files}):

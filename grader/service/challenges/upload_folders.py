@@ -1,4 +1,4 @@
-"""Uploads in use as folders on this host, extracted from the database on first use."""
+"""Uploads in use, extracted from the database to this host on first use."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from grader.records.models import UploadRow
 
 log = get_logger(__name__)
 
-# A page asks for hundreds of challenges. Other processes' changes are seen this much later.
+# Other processes' changes are seen this much later.
 _KEPT_SECONDS = 0.5
 _FOLDER = "uploads"
-# Per challenge: a judgement may still use the previous one.
+# A judgement may still use the previous one.
 _OLD_KEPT = 3
 
 
@@ -39,13 +39,13 @@ class UploadFolders:
             if time.monotonic() - self._looked > _KEPT_SECONDS:
                 try:
                     self._kept = self._look()
-                except AWAY as error:  # the folders remain, and other pages report the database
+                except AWAY as error:  # other pages report the database
                     log.warning("database_away", error=type(error).__name__)
                 self._looked = time.monotonic()
             return self._kept
 
     def forget(self) -> None:
-        """Call it after this process changed which uploads are in use."""
+        """After this process changed which uploads are in use."""
         with self._lock:
             self._looked = float("-inf")
 
@@ -85,7 +85,6 @@ class UploadFolders:
         return target
 
     def _sweep(self, slug: str, kept: Path) -> None:
-        """The database still has them."""
         there = sorted((path for path in (self._root / slug).glob("[!.]*") if path != kept), key=_changed)
         for folder in there[:-_OLD_KEPT]:
             shutil.rmtree(folder, ignore_errors=True)

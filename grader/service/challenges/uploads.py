@@ -1,5 +1,5 @@
 """Challenges that staff upload, edit, have checked, and use: common ones by the platform's staff, a course's by its
-owners and instructors. Their code runs only in a worker's box, never in the web."""
+owners and instructors. Their code runs only in a worker's box."""
 
 from __future__ import annotations
 
@@ -72,15 +72,14 @@ def _changing(platform: Platform, user: User, slug: str, action: Action) -> Iter
 
 
 def check(platform: Platform, user: User, action: Action) -> None:
-    """Raises NotAllowed unless ``user`` is the platform's staff."""
+    """Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), action)
 
 
 def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
-    """Repeating the newest upload returns it. A new slug is used as a draft once a worker examined it; others wait
-    for staff. Raises NotAllowed, BadBundle, ChallengeInvalid (the manifest), Conflict if there is an upload newer
-    than ``body.base``."""
+    """Repeating it returns the first upload. A new slug becomes a draft once examined; others wait for staff. Raises
+    NotAllowed, BadBundle, ChallengeInvalid, Conflict (newer than ``body.base``)."""
     check(platform, user, Action.CHALLENGE_UPLOAD)
     return _keep(
         platform, user, bundle.read_archive(body.archive), body.note, body.base, Action.CHALLENGE_UPLOAD
@@ -88,8 +87,7 @@ def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
 
 
 def upload_to_course(platform: Platform, user: User, course: str, body: UploadBody) -> UploadList:
-    """Stores all challenges of an archive, or none. Raises as ``upload`` does, NotFound, Conflict if another owns a
-    name or the course is archived."""
+    """All challenges or none. Raises as ``upload`` does, NotFound, Conflict (another's name, or an archived course)."""
     courses.check(platform, user, course, Action.CATALOGUE_EDIT)
     found = bundle.read_catalogue(body.archive)
     for made in found:
@@ -128,14 +126,13 @@ def claim_name(platform: Platform, session: Session, slug: str, course: CourseRo
 
 
 def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> UploadView:
-    """A new spec.md, as an upload made from the newest one or the folder. Judging does not depend on it. Raises
-    NotAllowed, UnknownChallenge, BadBundle, Conflict."""
+    """Stored as an upload; judging does not depend on it. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
     ownership.check_once(platform, user, slug, Action.CHALLENGE_EDIT_SPEC)
     return edit_file(platform, user, slug, _spec_path(slug), body)
 
 
 def edit_file(platform: Platform, user: User, slug: str, path: str, body: SpecBody) -> UploadView:
-    """As ``edit_spec`` for any text file; an empty text removes it. Raises also ChallengeInvalid (the manifest)."""
+    """Any text file; an empty text removes it. Raises also ChallengeInvalid."""
     action = Action.CHALLENGE_EDIT_SPEC if path == _spec_path(slug) else Action.CHALLENGE_UPLOAD
     ownership.check_once(platform, user, slug, action)
     bundle.check_path(path, slug)
@@ -182,8 +179,7 @@ def _keep(
 def store(
     session: Session, made: Bundle, note: str, base: int | None, by: int | None, commit: str | None = None
 ) -> tuple[UploadRow, bool]:
-    """The upload, and whether it is new: equal files keep the newest one. The caller checks permission. Raises
-    Conflict."""
+    """And whether it is new: equal files are not. The caller checks permission. Raises Conflict."""
     newest = uploads.newest(session, made.slug)
     seen = newest.number if newest is not None else _NEW
     if newest is not None and newest.digest == made.digest:
@@ -221,7 +217,7 @@ def _note_upload(session: Session, user: User, action: Action, row: UploadRow) -
 
 
 def _known_examined(newest: UploadRow | None, made: Bundle) -> str | None:
-    """A worker's results for the same Python code."""
+    """Results for the same Python code."""
     if newest is None or newest.examined is None:
         return None
     return newest.examined if bundle.read_archive(newest.archive).same_python(made) else None
@@ -235,7 +231,7 @@ def _overtaken(session: Session, newest: UploadRow | None) -> str:
 
 
 def list_uploads(platform: Platform, user: User, slug: str | None = None) -> UploadList:
-    """Newest first. Raises NotAllowed, NotFound (none of that slug)."""
+    """Newest first. Raises NotAllowed, NotFound."""
     if slug is None:
         check(platform, user, Action.CHALLENGE_UPLOADS)
     else:
@@ -253,7 +249,7 @@ def list_uploads(platform: Platform, user: User, slug: str | None = None) -> Upl
 
 
 def get_upload(platform: Platform, user: User, slug: str, number: int) -> UploadDetail:
-    """With findings and the effects of using it. Raises NotAllowed, NotFound."""
+    """With findings and effects. Raises NotAllowed, NotFound."""
     with _reading(platform, user, slug) as session:
         row = _find(session, slug, number)
         view = _view(session, row)
@@ -288,7 +284,7 @@ def _present(platform: Platform, slug: str) -> Challenge | None:
 
 
 def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
-    """The newest text, and its upload's number (0: the folder). Raises NotAllowed, UnknownChallenge."""
+    """And its upload's number (0: the folder). Raises NotAllowed, UnknownChallenge."""
     files, base = get_files(platform, user, slug)
     return files.get(_spec_path(slug), ""), base
 
@@ -308,7 +304,7 @@ def get_archive(platform: Platform, user: User, slug: str, number: int) -> bytes
 
 
 def preview(platform: Platform, user: User, slug: str, number: int) -> ChallengeDetail:
-    """As students would see it. Raises NotAllowed, NotFound, Conflict (not examined yet), ChallengeInvalid."""
+    """For students. Raises NotAllowed, NotFound, Conflict (not examined), ChallengeInvalid."""
     with _reading(platform, user, slug) as session:
         row = _find(session, slug, number)
     challenge = load_upload(platform, row)
@@ -342,9 +338,9 @@ def stop_check(platform: Platform, user: User, slug: str, number: int) -> Upload
 
 
 def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -> UploadDetail:
-    """For display and judging. The board of a common challenge's new version is shown once staff publish it; other
-    boards at once. Raises NotAllowed, NotFound, Conflict (not examined, or unproven without ``body.unproven``),
-    ChallengeChanged (judged differently under its version), ChallengeInvalid."""
+    """For display and judging. A common challenge's new version shows its board once published, others at once.
+    Raises NotAllowed, NotFound, Conflict (not examined, or unproven without ``body.unproven``), ChallengeChanged,
+    ChallengeInvalid."""
     ownership.check_once(platform, user, slug, Action.CHALLENGE_USE)
     with platform.sessions() as session:
         row = _find(session, slug, number)
@@ -382,8 +378,8 @@ def show_board(session: Session, slug: str, version: int, by: int | None) -> Non
 
 
 def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
-    """The folder is served again; without one the challenge is no longer published or scheduled. Raises NotAllowed,
-    NotFound, Conflict if a challenge with submissions would lose its files."""
+    """Serves the folder again; without one the challenge is unpublished. Raises NotAllowed, NotFound, Conflict
+    (submissions would lose their files)."""
     with _changing(platform, user, slug, Action.CHALLENGE_USE) as session:
         row = uploads.in_use(session, slug)
         if row is None:
@@ -395,7 +391,7 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
         uploads.use(session, slug, None, clock(session))
         state = session.get(ChallengeStateRow, slug)
         if state is not None and not platform.catalogue.has_folder(slug):
-            # An old plan must not publish the next upload of this name.
+            # An old plan must not publish the next upload.
             state.state, state.publish_at = PublicationState.DRAFT, None
             state.changed_at, state.changed_by = clock(session), user.id
         course, path = owners.of(session, slug), f"/challenges/{slug}"
@@ -405,8 +401,8 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
 
 
 def take_first(platform: Platform, slug: str, number: int) -> bool:
-    """For the worker that examined it: uses it as a draft if its slug has no other challenge. Waits for staff if the
-    name is published or scheduled, and for the other uploads of its commit."""
+    """Makes it a draft if the slug has no other challenge. Waits for staff if the name is published or scheduled, and
+    for its commit's other uploads."""
     if slug in platform.catalogue.folders():
         return False
     with writing(platform.sessions) as session:

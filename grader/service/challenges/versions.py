@@ -1,4 +1,4 @@
-"""Versions of a challenge: a number always judges the same, and staff choose whose board is shown."""
+"""Versions of a challenge: each always judges the same, and staff choose whose board is shown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 4
 
 @dataclass(frozen=True)
 class ServedVersion:
-    """``content``: of the folder; ``shown``: the version whose board students see."""
+    """``content``: the folder's; ``shown``: the version whose board students see."""
 
     challenge: str
     version: int
@@ -45,8 +45,8 @@ class ServedVersion:
 
 
 def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
-    """Checks the folder against its version's record, or records a new version. The first version is shown at once,
-    and a later one if the shown one has no verdicts. Raises ChallengeChanged, ChallengeInvalid."""
+    """Checks the folder against its version's record, or records a new version. Shows the first at once, and a later
+    one if the shown one has no verdicts. Raises ChallengeChanged, ChallengeInvalid."""
     parts, version = fingerprint.content(challenge), challenge.manifest.version
     with platform.sessions() as session:
         row = versions.find(session, challenge.slug, version)
@@ -57,7 +57,7 @@ def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
 
 
 def check_served(platform: Platform, challenge: Challenge) -> None:
-    """As ``serve``, without more reads if the folder matches the record."""
+    """Faster if the folder matches the record. Raises as ``serve``."""
     with platform.sessions() as session:
         row = versions.find(session, challenge.slug, challenge.manifest.version)
     if row is None or not _settled(row, fingerprint.content(challenge)):
@@ -65,15 +65,15 @@ def check_served(platform: Platform, challenge: Challenge) -> None:
 
 
 def check_unchanged(session: Session, served: ServedVersion) -> None:
-    """Until there is a verdict, a changed folder replaces the record. Holds until the transaction ends; call it
-    within ``writing``. Raises ChallengeChanged."""
+    """Until the first verdict, a changed folder replaces the record. Call it within ``writing``: it holds until the
+    transaction ends. Raises ChallengeChanged."""
     row = versions.find(session, served.challenge, served.version, lock=True)
     known = json.loads(row.content) if row is not None else {}
     if not fingerprint.agree(known, served.content):
         raise _changed(served.challenge, served.version, served.content, known)
 
 
-# Challenge and version -> the last row and content that agreed. Comparing takes a fifth of a post's time.
+# Challenge and version -> row and content that agreed last. Comparing takes a fifth of a post's time.
 _agreed: dict[tuple[str, int], tuple[str, Content]] = {}
 
 
@@ -88,12 +88,11 @@ def _settled(row: VersionRow, parts: Content) -> bool:
 
 
 def _note(platform: Platform, challenge: Challenge, parts: Content) -> int:
-    """Returns the version that is shown then."""
+    """Returns the shown version."""
     try:
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
     except IntegrityError:
-        # Another process recorded it first.
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
 
@@ -110,7 +109,7 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
         if not fingerprint.agree(known, parts):
             if versions.judged(session, slug, version):
                 raise _changed(slug, version, known, parts)
-            known = parts  # nobody was judged by the previous content
+            known = parts  # nothing was judged by the previous content
         _keep(row, fingerprint.merged(known, parts))
     session.flush()
     shown = versions.shown(session, slug)
@@ -196,8 +195,8 @@ def changes_since(platform: Platform, user: User, slug: str, version: int) -> li
 
 
 def publish(platform: Platform, user: User, slug: str, force: bool = False) -> VersionList:
-    """Show the folder's version. Other versions' results stay. Raises NotAllowed, ChallengeChanged, Conflict if it is
-    shown already or, without ``force``, if submissions wait to be judged again."""
+    """Other versions' results stay. Raises NotAllowed, ChallengeChanged, Conflict (already shown, or without
+    ``force`` while submissions wait)."""
     check_staff(user)
     served = serve(platform, platform.catalogue.load(slug))
     with writing(platform.sessions) as session:

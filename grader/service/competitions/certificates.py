@@ -25,7 +25,7 @@ from grader.service.competitions.standings import Standing
 from grader.service.competitions.teams import team_named
 from grader.service.platform import Platform
 
-# In the data folder, made on first use, readable only by its owner.
+# Made on first use, readable only by its owner.
 _KEY = "signing_key"
 
 
@@ -40,8 +40,7 @@ def signing_key(platform: Platform) -> SigningKey:
 
 
 def get_certificate(platform: Platform, viewer: User | None, slug: str, team: str) -> dict[str, Any]:
-    """The same each time. Raises NotFound, Conflict before the results are published or without a final, and as
-    ``open_competition.reading``."""
+    """The same each time. Raises NotFound, Conflict (no published final), and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         if found.row.results_at is None:
             raise Conflict("The results are not published yet.", "Certificates become available with them.")

@@ -36,15 +36,13 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class Count:
-    """Of a team for one challenge."""
-
     tries: int = 0
     pending: int = 0
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Teams in order, and by row ids the submissions that count."""
+    """``counting``: by row ids."""
 
     standings: list[Standing]
     counts: Mapping[tuple[int, str], Count]
@@ -62,10 +60,9 @@ def board(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> CompetitionBoard:
-    """The board for ``viewer``, or of ``kind``: while it is frozen, only staff see the live one. ``mode``:
-    ``virtual`` shows others as far into their time as the viewer's team is into its time; ``practice`` those who
-    practise. ``public``: as the public sees it. Raises NotFound, NotAllowed, Conflict (no such board yet),
-    UnknownDevice, and as ``open_competition.reading``."""
+    """``kind``: only staff see a frozen board's live one. ``mode``: ``virtual`` shows others as far into their time
+    as the viewer; ``practice`` those who practise. ``public``: as the public sees it. Raises NotFound, NotAllowed,
+    Conflict (no such board yet), UnknownDevice, and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -78,7 +75,7 @@ def board(
             teams = _teams(found.session, row, mode)
             if own is not None:
                 teams = [*_teams(found.session, row, Mode.OFFICIAL), own]
-            # A frozen board moves again with the results, also for virtual participants.
+            # It moves again with the results, also for virtual participants.
             closed = freeze_at(row) if found.phase is Phase.ENDED and not found.staff else None
             ranked = _rank(platform, found, chosen, teams, closed, elapsed)
         return _board(platform, found, chosen, shown, ranked, elapsed)
@@ -93,8 +90,8 @@ def facts(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> str:
-    """While these values are the same, so is the board. At most ``limits.BOARD_SECONDS`` old, since a whole audience
-    polls. Raises as ``board``."""
+    """The board changes only with these values. At most ``limits.BOARD_SECONDS`` old: a whole audience polls. Raises
+    as ``board``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -103,7 +100,7 @@ def facts(
         stamp = platform.boards.recent(
             ("stamp", row.id), limits.BOARD_SECONDS, lambda: record.stamp(found.session, row.id)
         )
-        # For virtual participants the board changes by the minute.
+        # A virtual participant's board changes by the minute.
         minute = int(_virtual(found)[0].total_seconds() // 60) if mode is Mode.VIRTUAL else 0
         who = (found.user.id, found.staff) if found.user is not None else None
         return str(
@@ -153,8 +150,7 @@ def live(platform: Platform, found: OpenCompetition, device: str) -> Ranked:
 def regraded(
     platform: Platform, found: OpenCompetition, device: str, regrade: int, again: Mapping[int, int]
 ) -> tuple[list[Standing], list[Standing]]:
-    """The live official board without and with an open regrade. ``again``: submission id -> its new judgement, judged
-    or not."""
+    """The live board without and with an open regrade. ``again``: submission id -> new judgement."""
     row, session = found.row, found.session
     rows = record.received(session, row.id, SubmissionRow.device == device, regrade=regrade)
     voided = set(voids.of(session, [row.first for row in rows if row.first in again]))
@@ -212,7 +208,7 @@ def _rank(
     elapsed: timedelta | None = None,
     received: Sequence[Received] | None = None,
 ) -> Ranked:
-    """``cutoff``: later submissions of official teams are pending. ``elapsed``: later ones in a team's time are left
+    """``cutoff``: official teams' later submissions are pending. ``elapsed``: later ones in a team's time are left
     out. ``received``: instead of those that count now."""
     row, session = found.row, found.session
     worth, resolution = final_results.gradings(platform, session, row), resolution_of(device)
@@ -252,8 +248,8 @@ def _rank(
 
 
 def _latest(received: Iterable[Received]) -> list[Received]:
-    """Each submission once, by its latest judgement under its challenge's present version; other versions are not
-    comparable. A new version counts once everything ordered under it is judged."""
+    """Each submission once, judged under its challenge's present version; others are not comparable. A new version
+    counts once everything ordered under it is judged."""
     rows = list(received)
     judging = {(row.challenge, row.version) for row in rows if row.again and not row.state.final}
     versions: dict[str, int] = {}
@@ -283,7 +279,7 @@ def _stands(received: Received, row: CompetitionRow) -> bool:
 
 
 def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: float) -> Ranked:
-    """Finalists by the final, then the others, then teams without a rank."""
+    """Finalists, then others, then teams without a rank."""
     finalists = {standing.team for standing in results.standings}
     placed = sum(standing.rank is not None for standing in results.standings)
     others = standings.among(
@@ -294,7 +290,7 @@ def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: 
         for standing in others
     ]
     known = {standing.team: standing.rank for standing in before.standings}
-    # A final records the submission, not the judgement that counted.
+    # A final records submissions, not judgements.
     received = {**before.received, **{received.first: received for received in before.received.values()}}
     ordered = sorted([*results.standings, *below], key=lambda judged: judged.rank is None)
     return Ranked(ordered, before.counts, received, results.failed, known)

@@ -84,13 +84,13 @@ def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
         if wanted.name in seen:
             raise BadRequest(f"{body.challenge}: the sizes {wanted.name} appear twice.")
         seen.add(wanted.name)
-        # The name under which a baseline is stored.
+        # The name of its baseline.
         if named.get(competition_draws.workload_name(wanted.sizes), wanted.sizes) != wanted.sizes:
             raise BadRequest(f"{body.challenge}: {wanted.name} is the name of a workload with other sizes.")
 
 
 def check_removed(found: OpenCompetition, body: CompetitionBody, checked: Checked) -> None:
-    """Raises Conflict if something with submissions, or used by a final, would be removed."""
+    """Raises Conflict if something with submissions or in a final would be removed."""
     used = found.session.execute(
         select(SubmissionRow.challenge, SubmissionRow.device, SubmissionRow.language)
         .where(SubmissionRow.competition_id == found.row.id)

@@ -109,7 +109,7 @@ def team_view(
 
 
 def window(row: CompetitionRow, team: TeamRow) -> tuple[datetime, datetime | None]:
-    """Submissions count from the first moment until before the second; None in practice."""
+    """Half-open; None: practice does not end."""
     if team.mode is Mode.OFFICIAL:
         return row.starts_at, row.ends_at
     return team.starts_at or row.ends_at, team.ends_at
@@ -121,7 +121,7 @@ def day_of(now: datetime) -> datetime:
 
 
 def cap(session: Session, row: CompetitionRow, team: TeamRow, challenge: str, now: datetime) -> Cap:
-    """A team's use of its limit for one challenge. Practice has no limit."""
+    """Practice has no limit."""
     free = team.mode is Mode.PRACTICE
     return Cap(
         challenge=challenge,

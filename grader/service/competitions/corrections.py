@@ -1,5 +1,3 @@
-"""Logs changes of published results."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -24,11 +22,11 @@ from grader.service.platform import Platform
 def noted(
     platform: Platform, session: Session, user: User, row: SubmissionRow, action: Action, reason: str
 ) -> Iterator[None]:
-    """Wrap a change of whether a submission counts: the staff log records which published ranks changed, and why."""
+    """Wrap a change of whether a submission counts: logs changed published ranks and the reason."""
     if row.competition_id is None or row.team_id is None:
         yield
         return
-    # The publication of results waits for this.
+    # Publication waits for this.
     competition = session.scalars(
         select(CompetitionRow).where(CompetitionRow.id == row.competition_id).with_for_update()
     ).one()

@@ -1,4 +1,4 @@
-"""Results of a final: medians of repeats, and how much the ranking depends on the repeat."""
+"""Medians of a final's repeats, and how much the ranking depends on the repeat."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Runs = Sequence[tuple[FinalRunRow, SubmissionRow]]
 
 
 def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[str, tuple[Grading, float]]:
-    """Challenge -> its ``[grading]`` and its worth."""
+    """Challenge -> ``[grading]`` and worth."""
     found = {}
     for challenge in record.challenges(session, row.id):
         try:
@@ -39,7 +39,7 @@ def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[
 
 @dataclass(frozen=True)
 class FinalResults:
-    """Teams in order, and why a team has no time for a challenge."""
+    """And why a team has no time for a challenge."""
 
     standings: list[Standing]
     failed: Mapping[tuple[int, str], str]
@@ -62,7 +62,7 @@ def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, Submis
 
 def why_failed(runs: Runs) -> str:
     """Empty if it has a time. Every repeat must be accepted and more than half timed: another user of the GPU can
-    spoil a time, which is not the finalist's fault."""
+    spoil a time."""
     for run, row in runs:
         if row.set_aside is SetAside.VOID:
             return "voided by the staff"
@@ -77,7 +77,7 @@ def why_failed(runs: Runs) -> str:
 
 
 def untimed(runs: Runs) -> list[int]:
-    """Accepted but without a time; medians leave them out."""
+    """Accepted without a time."""
     return [
         run.repeat
         for run, row in runs
@@ -93,8 +93,8 @@ def of_runs(
     runs: Runs,
     repeat: int | None = None,
 ) -> FinalResults:
-    """By the medians, or by ``repeat`` alone. A finalist without a time in it is ranked by the median of the others,
-    or everyone below would move up."""
+    """By the medians, or by ``repeat``. A finalist without a time in it is ranked by the others' median, or everyone
+    below would move up."""
     entries, baselines = by_entry(runs), _baselines(runs)
     worth, resolution = gradings(platform, session, row), resolution_of(final.device)
     firsts = _firsts(session, [each[0][1].rejudge_of or 0 for each in entries.values()])
@@ -134,8 +134,7 @@ def of_runs(
 
 
 def _baselines(runs: Runs) -> dict[str, float]:
-    """Challenge -> mean baseline of its sizes in microseconds. Baselines are fixed, so any repeat with a speedup
-    gives it."""
+    """Challenge -> mean baseline in microseconds, from any repeat with a speedup: baselines are fixed."""
     return {
         row.challenge: row.speedup * row.time_us
         for _, row in runs

@@ -27,7 +27,7 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class OpenCompetition:
-    """In one transaction, at ``now`` by the database's clock."""
+    """One transaction, at ``now`` by the database's clock."""
 
     session: Session
     row: CompetitionRow
@@ -55,7 +55,7 @@ class OpenCompetition:
 
 @contextmanager
 def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[OpenCompetition]:
-    """Raises NotSignedIn, NotAllowed, and NotFound, also for a draft that the viewer may not see."""
+    """Raises NotSignedIn, NotAllowed, NotFound (also for others' drafts)."""
     readers.check_reader(platform, viewer)
     with platform.sessions() as session:
         yield open_in(session, viewer, slug)

@@ -1,4 +1,4 @@
-"""Ranks teams by time, points or the sum of speedups. Scores closer than a board's resolution share a rank
+"""Ranks teams by time, points or the sum of speedups. Scores within a board's resolution share a rank
 (``grader.scoring.ranks``), the earlier first."""
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from grader import scoring
 from grader.challenge.model import Grading
 from grader.schemas.competition import Scoring
 
-# For comparing sums of points, which are products of decimals.
+# For sums of points.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Result:
-    """An accepted judgement. ``time_us`` None: no time counts; ``speedup`` None: no baseline. ``key`` orders those
-    received at the same moment."""
+    """``time_us`` None: no time counts; ``speedup`` None: no baseline. ``key`` orders simultaneous ones."""
 
     at: datetime
     time_us: float | None
@@ -31,8 +30,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Standing:
-    """``rank`` None: nothing solved. ``score``: microseconds, points or a sum of speedups. ``sort``: smaller is
-    better, for merging boards."""
+    """``rank`` None: nothing solved. ``score``: microseconds, points or speedups. ``sort``: smaller is better."""
 
     team: int
     rank: int | None
@@ -44,7 +42,7 @@ class Standing:
 
 
 def points_of(grading: Grading, worth: float, speedup: float | None, resolution: float) -> float:
-    """Out of ``worth``: the ``[grading]``'s shares for correctness and for each tier reached within ``resolution``."""
+    """Out of ``worth``: shares for correctness and each tier reached within ``resolution``."""
     most = grading.correctness_points + sum(tier.points for tier in grading.tiers)
     if most <= 0:
         return worth
@@ -55,8 +53,7 @@ def points_of(grading: Grading, worth: float, speedup: float | None, resolution:
 
 
 def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
-    """The most points, the largest speedup, or the shortest time; of equals the earliest. A result without time or
-    speedup is only better than none."""
+    """Most points, largest speedup, or shortest time; of equals the earliest."""
 
     def order(result: Result) -> tuple[float, float, float, datetime, int]:
         untimed = 1.0 if result.time_us is None else 0.0
@@ -77,7 +74,7 @@ def rank(
 
 
 def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> list[Standing]:
-    """Best first, ranked among these alone."""
+    """Ranked among these alone."""
     scored = [standing for standing in found if standing.score is not None]
     ranked: list[Standing] = []
     if scoring_by is Scoring.TIME:
@@ -113,7 +110,7 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     elif scoring_by is Scoring.SPEEDUPS:
         counting = [result for result in counting if result.speedup is not None]
-        # In sorted order, or the last digit would depend on the order of solving and break ties.
+        # Sorted: the last digit must not depend on the order of solving.
         total = math.fsum(result.speedup or 0.0 for result in counting)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     else:
@@ -141,8 +138,7 @@ def _ranked(
 
 
 def swaps(ranks: Sequence[Mapping[int, int | None]]) -> tuple[int, int]:
-    """Pairs of teams that change their order between consecutive repeats, and pairs compared. Equal ranks have no
-    order."""
+    """Pairs of teams that swap between consecutive repeats, and pairs compared. Equal ranks have no order."""
     changed = compared = 0
     for before, after in itertools.pairwise(ranks):
         teams = [team for team in before if before[team] is not None and after.get(team) is not None]

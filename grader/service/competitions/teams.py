@@ -1,5 +1,3 @@
-"""Teams of a competition, and where their submissions count."""
-
 from __future__ import annotations
 
 import unicodedata
@@ -41,9 +39,8 @@ from grader.service.platform import Platform
 
 
 def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> CompetitionView:
-    """Makes a team, or joins one by its code; members stay in their team. Raises NotFound (competition or code),
-    NotAllowed (no invitation), BadRequest (the name), Conflict: too late or early, full, name taken, or left a team
-    after the start."""
+    """Makes a team, or joins one by its code. Raises NotFound, NotAllowed (no invitation), BadRequest (the name),
+    Conflict (too late or early, full, name taken, or left a team after the start)."""
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         _check_may_enter(found, user, body.mode)
         known = found.session.scalar(
@@ -79,8 +76,8 @@ def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> C
 
 
 def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL) -> CompetitionView:
-    """Only before the start can one join another team afterwards. Submissions stay with the team. Raises NotFound,
-    Conflict if the person is in no team."""
+    """Submissions stay with the team; after the start one cannot join another. Raises NotFound, Conflict (in no
+    team)."""
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         known = found.session.scalar(
             select(RegistrationRow).where(
@@ -107,8 +104,7 @@ def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL)
 
 
 def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) -> CompetitionView:
-    """An empty reason puts the team back. The team sees the reason. Raises NotAllowed, NotFound, Conflict after the
-    results."""
+    """An empty reason puts the team back. Raises NotAllowed, NotFound, Conflict (after the results)."""
     reason = tidy_reason(body.reason)
     with changing(platform, user, slug, Action.COMPETITION_DISQUALIFY) as found:
         if found.row.results_at is not None:
@@ -127,7 +123,7 @@ def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) 
 
 
 def list_teams(platform: Platform, user: User, slug: str) -> TeamList:
-    """Official ones, also without submissions or disqualified. Raises NotAllowed, NotFound."""
+    """Official ones, also disqualified. Raises NotAllowed, NotFound."""
     check(platform, user, slug, Action.COMPETITION_DISQUALIFY)
     with reading(platform, user, slug) as found:
         of_it = (TeamRow.competition_id == found.row.id, TeamRow.mode == Mode.OFFICIAL)
@@ -282,8 +278,8 @@ def _code(code: str) -> str:
 def competition_for(
     session: Session, user: User, named: str | None, challenge: str, language: Language, device: str | None
 ) -> CompetitionRow | None:
-    """``named`` ('' is none), else the running competition with the challenge in which ``user`` takes part. Raises
-    NotFound, BadRequest for a wrong challenge, language or device, Conflict if there are several."""
+    """``named`` ('' is none), else the running one in which ``user`` takes part. Raises NotFound, BadRequest
+    (challenge, language or device), Conflict (several)."""
     if named == "":
         return None
     if named is None:
@@ -311,7 +307,7 @@ def competition_for(
 
 
 def _check_begun(session: Session, row: CompetitionRow) -> None:
-    """Challenges are secret until the start. Raises Conflict."""
+    """Challenges are secret until the start."""
     if clock(session) < row.starts_at:
         raise Conflict(f"{row.title} begins at {zoned(row.starts_at, row.time_zone)}.")
 
@@ -327,9 +323,8 @@ def _check_taken(row: CompetitionRow, language: Language, device: str | None) ->
 def assign_to_team(
     session: Session, competition: CompetitionRow, user: User, row: SubmissionRow
 ) -> int | None:
-    """Returns how many more the team may submit for the challenge today (None: no limit). Call it in the transaction
-    that stores the submission, with its time of receipt. Raises Conflict if the user is in no team or out of time,
-    TooMany."""
+    """Returns how many more are possible today (None: no limit). Call it in the transaction that stores the
+    submission, with its time of receipt. Raises Conflict (no team, or not their time), TooMany."""
     now = row.created_at
     team = _counting_team(session, competition, user, now)
     # From here one team's submissions take turns.
@@ -357,7 +352,7 @@ def assign_to_team(
 
 
 def _counting_team(session: Session, competition: CompetitionRow, user: User, now: datetime) -> TeamRow:
-    """Of several whose time is now, the one that counts most."""
+    """Of several, the one that counts most."""
     teams = record.teams_of(session, competition.id, user.id)
     if not teams:
         raise Conflict(

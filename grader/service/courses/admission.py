@@ -1,5 +1,3 @@
-"""Which submissions an assignment accepts."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -37,7 +35,7 @@ class Running:
 
 
 def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
-    """Published and open for the student at that time."""
+    """Published and open for the student."""
     member, part = MemberRow, AssignmentPartRow
     found = session.execute(
         select(AssignmentRow, CourseRow, member.section)
@@ -67,8 +65,7 @@ def running(session: Session, user: int, challenge: str, at: datetime) -> list[R
 
 def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
     """Returns how many more are accepted (None: no limit) and notes partners. Call it in the transaction that stores
-    the submission; a user's and a group's transactions take turns. Raises TooMany, NotAllowed (language, device, or
-    too large a group)."""
+    the submission; a user's and a group's take turns. Raises TooMany, NotAllowed."""
     remaining: list[int] = []
     together: dict[int, list[int]] = {}
     for assigned in running(session, user.id, row.challenge, row.created_at):
@@ -89,7 +86,7 @@ def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
 
 
 def _partners(session: Session, assigned: Running, user: int) -> list[int]:
-    """Raises NotAllowed if the group is too large."""
+    """Raises NotAllowed (too large)."""
     name = groups.lock(session, assigned.course.id, user)
     found = groups.members_with(session, assigned.course.id, user)
     if len(found) > assigned.row.group_size:
@@ -146,8 +143,8 @@ def attempts_left(
 def left_of(
     session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
 ) -> AttemptsLeft:
-    """Counts submissions in the assignment's languages, without platform failures and early cancellations. A group's
-    attempts include those of all present members, alone or with others."""
+    """Without platform failures, early cancellations and other languages. A group's attempts include its present
+    members', alone or with others."""
     done = SubmissionRow
     members = groups.members_with(session, course.id, user) if row.group_size > 1 else [user]
     own = [groups.made_by(row.id, members), done.challenge == challenge, done.created_at >= row.open_at]

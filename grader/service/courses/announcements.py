@@ -1,4 +1,4 @@
-"""Announcements and questions of a course or a competition. Students or participants ask, its staff answer."""
+"""Announcements and questions of a course or a competition."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Place:
 
 @dataclass(frozen=True)
 class _Open:
-    """In one transaction, with the rights of ``user``."""
+    """One transaction, with the rights of ``user``."""
 
     session: Session
     place: Place
@@ -175,7 +175,7 @@ def list_announcements(platform: Platform, user: User, place: Place) -> Announce
 
 
 def announce(platform: Platform, user: User, place: Place, body: AnnouncementBody) -> AnnouncementList:
-    """Notifies everyone. Raises NotFound, NotAllowed, Conflict (the assignment is a draft)."""
+    """Notifies everyone. Raises NotFound, NotAllowed, Conflict (a draft)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = AnnouncementRow(
             **found.ids,
@@ -210,8 +210,7 @@ def _assignment(found: _Open, slug: str | None) -> int | None:
 def change_announcement(
     platform: Platform, user: User, place: Place, number: int, body: AnnouncementBody
 ) -> AnnouncementList:
-    """Notifies nobody again. Raises NotFound, NotAllowed, Conflict (the assignment is a draft, or the text changed
-    meanwhile)."""
+    """Notifies nobody. Raises NotFound, NotAllowed, Conflict (a draft, or changed meanwhile)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = _announcement(found, number)
         if "seen" in body.model_fields_set and body.seen != row.edited_at:
@@ -272,7 +271,7 @@ def _announcements(found: _Open) -> AnnouncementList:
 
 
 def list_questions(platform: Platform, user: User, place: Place) -> QuestionList:
-    """All for staff; for others their own, and those answered to all. Raises NotFound, NotAllowed."""
+    """Others than staff get their own, and those answered to all. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         return _questions(found)
 
@@ -318,7 +317,7 @@ def _check_about(found: _Open, about: str | None) -> None:
     )
     assert found.competition is not None
     if clock(found.session) < found.competition.starts_at:
-        # Must not reveal which challenges it will have.
+        # Must not reveal its challenges.
         raise BadRequest("Its challenges are secret until it begins.", "Leave out `about`.")
     if found.session.scalar(select(CompetitionChallengeRow.challenge).where(*of_it)) is None:
         raise BadRequest(
@@ -327,8 +326,7 @@ def _check_about(found: _Open, about: str | None) -> None:
 
 
 def answer(platform: Platform, user: User, place: Place, number: int, body: QuestionAnswer) -> QuestionList:
-    """May replace an answer; answers to all do not name the asker. Raises NotFound, NotAllowed, BadRequest, Conflict
-    (answered meanwhile)."""
+    """Answers to all do not name the asker. Raises NotFound, NotAllowed, BadRequest, Conflict (answered meanwhile)."""
     with _changing(platform, user, place, Action.QUESTION_ANSWER) as found:
         row = found.session.get(QuestionRow, number) if number < 2**31 else None
         if row is None or {"course_id": row.course_id, "competition_id": row.competition_id} != found.ids:

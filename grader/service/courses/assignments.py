@@ -39,13 +39,12 @@ from grader.service.platform import Platform
 def put_assignment(
     platform: Platform, user: User, course_slug: str, slug: str, body: AssignmentBody
 ) -> AssignmentView:
-    """A new one is a draft. Raises NotFound, NotAllowed, BadRequest (times, challenges, devices), Conflict (it
-    changed meanwhile)."""
+    """A new one is a draft. Raises NotFound, NotAllowed, BadRequest, Conflict (changed meanwhile)."""
     served = served_devices(platform)
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
         row = _find(course, slug)
-        # After the right is checked: errors may name secret challenges.
+        # Not before the right is checked: errors may name secret challenges.
         challenges = _challenges(platform, course, row, body.parts)
         times = _times(course, body)
         before = _facts(session, row) if row is not None else None
@@ -89,14 +88,13 @@ def put_assignment(
 def _challenges(
     platform: Platform, course: OpenCourse, row: AssignmentRow | None, parts: Sequence[PartBody]
 ) -> list[Challenge]:
-    """Raises BadRequest for challenges that do not exist, appear twice, or are newly added and reserved for a later
-    competition."""
+    """Raises BadRequest (unknown, twice, or newly added and reserved for a competition)."""
     slugs = [part.challenge for part in parts]
     if twins := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         raise BadRequest(
             f"The challenge {twins[0]} appears twice.", "List each challenge once, with its weight."
         )
-    # Other courses' challenges are invisible to the students.
+    # Invisible to the students.
     owned = owners.everything(course.session)
     kept = frozenset(slug for slug, owner in owned.items() if owner != course.row.id)
     if not course.user.staff:
@@ -125,7 +123,7 @@ def _languages(challenges: Sequence[Challenge], chosen: Sequence[Language]) -> l
 
 
 def _devices(served: Sequence[str], present: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """Devices in ``present`` may stay without a worker. Raises BadRequest."""
+    """Raises BadRequest. Devices in ``present`` need no worker."""
     if odd := sorted({*chosen} - {*served, *present}):
         raise BadRequest(f"This platform has no device '{odd[0][:32]}'.", f"Devices: {', '.join(served)}.")
     return sorted(set(chosen))
@@ -149,7 +147,7 @@ def _groups_until(course: OpenCourse, body: AssignmentBody) -> datetime | None:
 def publish_assignment(
     platform: Platform, user: User, course_slug: str, slug: str, published: bool = True
 ) -> AssignmentView:
-    """Repeating it is not an error. Raises NotFound, NotAllowed, Conflict (one with submissions cannot be hidden)."""
+    """Idempotent. Raises NotFound, NotAllowed, Conflict (with submissions it cannot be hidden)."""
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         row = find(course, slug)
         if not published and row.published_at is not None and _was_used(course.session, row):
@@ -170,7 +168,7 @@ def publish_assignment(
 
 
 def _ask(session: Session, row: AssignmentRow) -> None:
-    """Records since when it asks for each challenge: earlier submissions do not count, even if its opening moves."""
+    """Since when it asks for each challenge: earlier submissions never count."""
     asked = AskedRow
     known = set(session.scalars(select(asked.challenge).where(asked.assignment_id == row.id)))
     now = clock(session)
@@ -183,7 +181,7 @@ def _ask(session: Session, row: AssignmentRow) -> None:
 
 
 def delete_assignment(platform: Platform, user: User, course_slug: str, slug: str) -> None:
-    """With its extensions. Raises NotFound, NotAllowed, Conflict (it is published)."""
+    """With its extensions. Raises NotFound, NotAllowed, Conflict (published)."""
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         row = find(course, slug)
         if row.published_at is not None:
@@ -208,7 +206,7 @@ def _slugs(session: Session, row: AssignmentRow) -> list[str]:
 
 
 def list_assignments(platform: Platform, user: User, course_slug: str) -> AssignmentList:
-    """By deadline; drafts only for staff. Raises NotFound, NotAllowed."""
+    """By deadline; staff also drafts. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.ASSIGNMENT_READ) as course:
         query = select(AssignmentRow).where(AssignmentRow.course_id == course.row.id)
         if not course.may(Action.ASSIGNMENT_READ_DRAFT):
@@ -224,8 +222,7 @@ def get_assignment(platform: Platform, user: User, course_slug: str, slug: str) 
 
 
 def read_by(platform: Platform, user: User, action: Action = Action.SUBMISSIONS_READ) -> list[str]:
-    """Courses in which ``user`` may do ``action``, newest first, each followed by its assignments as
-    ``COURSE/ASSIGNMENT``."""
+    """Courses, newest first, each followed by its assignments as ``COURSE/ASSIGNMENT``."""
     with platform.sessions() as session:
         found = session.execute(
             select(CourseRow.id, CourseRow.slug, AssignmentRow.slug)
@@ -250,7 +247,7 @@ def exists(course: OpenCourse, slug: str) -> bool:
 
 
 def find(course: OpenCourse, slug: str) -> AssignmentRow:
-    """Raises NotFound, also if the caller may not see it."""
+    """Raises NotFound."""
     row = _find(course, slug)
     if row is None or (row.published_at is None and not course.may(Action.ASSIGNMENT_READ_DRAFT)):
         raise NotFound(

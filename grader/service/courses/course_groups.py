@@ -1,5 +1,3 @@
-"""Students make, join and leave groups. Staff change them on the roster."""
-
 from __future__ import annotations
 
 import unicodedata
@@ -24,17 +22,17 @@ from grader.service.platform import Platform
 
 
 def get_own(platform: Platform, user: User, course_slug: str) -> OwnGroup:
-    """Raises NotFound, NotAllowed (no student of the course)."""
+    """Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.GROUP_CHOOSE) as course:
         return _view(course)
 
 
 def change_own(platform: Platform, user: User, course_slug: str, body: GroupBody) -> OwnGroup:
-    """Raises NotFound (also for an unknown code), NotAllowed, BadRequest (the name), Conflict: fixed groups, a full
-    group, a taken name, or the student is in a group or has handed in with one."""
+    """Raises NotFound (also for a code), NotAllowed, BadRequest (the name), Conflict (fixed, full, name taken, in a
+    group, or handed in with one)."""
     if [body.make is not None, body.join is not None, body.leave].count(True) != 1:
         raise BadRequest("Make a group, join one, or leave yours.", "Choose exactly one of the three.")
-    # The course is locked, so two students never take a group's last place.
+    # Locked: two students never take a group's last place.
     with courses.changing(platform, user, course_slug, Action.GROUP_CHOOSE) as course:
         member = _member(course)
         view, before = _view(course), member.group_name
@@ -90,7 +88,7 @@ def _make(course: OpenCourse, name: str) -> str:
             f"The course has a group '{clean}' already.",
             "Choose another name, or ask its members for the code.",
         )
-    # A group that everybody left: its old code must not work.
+    # An abandoned group: its old code must not work.
     old = select(CourseGroupRow).where(
         CourseGroupRow.course_id == course.row.id, CourseGroupRow.name == clean
     )
@@ -149,7 +147,6 @@ def _view(course: OpenCourse) -> OwnGroup:
 
 
 def _open(course: OpenCourse) -> Sequence[AssignmentRow]:
-    """Published, with groups, not ended for the student."""
     session, now = course.session, clock(course.session)
     rows = session.scalars(
         select(AssignmentRow).where(

@@ -1,5 +1,3 @@
-"""Curves of a course: previewed for every student, applied, taken back."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -24,8 +22,8 @@ _NEAR = 1e-9
 
 
 def curve(platform: Platform, user: User, slug: str, body: CurveBody) -> CurvePreview:
-    """Previews or applies a formula. Without one: shows the present curve, or takes it back. Raises NotFound,
-    NotAllowed, BadRequest (the formula)."""
+    """Previews or applies a formula; without one, shows the curve or takes it back. Raises NotFound, NotAllowed,
+    BadRequest."""
     formula = body.formula.strip() if body.formula is not None else None
     if formula is not None:
         formula_of(formula)
@@ -67,7 +65,7 @@ def _facts(row: CurveRow | None) -> dict[str, object]:
 def _preview(
     platform: Platform, course: OpenCourse, slug: str | None, number: int | None, formula: str | None
 ) -> CurvePreview:
-    """Raises NotFound (a draft), BadRequest (no value for somebody)."""
+    """Raises NotFound (a draft), BadRequest (no value)."""
     book = read_book(platform, course.session, course.row)
     without = {key: given for key, given in book.grading.curves.items() if key != number}
     book = replace(book, grading=Rules(book.grading.policy, without))

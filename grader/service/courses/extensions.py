@@ -22,8 +22,8 @@ from grader.service.platform import Platform
 
 
 def extend(platform: Platform, user: User, course_slug: str, slug: str, body: ExtensionBody) -> ExtensionList:
-    """Replaces earlier ones; also after the deadline, for a student, a section, or a group's present members. Without
-    ``late_until``, the late period is as long as the assignment's. Raises NotFound, NotAllowed, BadRequest."""
+    """Replaces earlier ones, also after the deadline, for a student, a section, or a group's present members. Default
+    ``late_until``: as long as the assignment's. Raises NotFound, NotAllowed, BadRequest."""
     if [body.student, body.section, body.group].count(None) != 2:
         raise BadRequest(
             "An extension is for one student, one section or one group.",
@@ -63,7 +63,7 @@ def extend(platform: Platform, user: User, course_slug: str, slug: str, body: Ex
 
 
 def _whom(course: OpenCourse, body: ExtensionBody) -> list[tuple[str | None, int | None]]:
-    """Names and ids; a pair of None for a section. Raises NotFound, BadRequest."""
+    """Names and ids; None for a section. Raises NotFound, BadRequest."""
     if body.student is not None:
         return [(body.student, members.student_of(course, body.student))]
     if body.group is None:

@@ -1,5 +1,5 @@
-"""An assignment's feedback: its release, its rubric, and staff's points. Rubric points are added to the judge's. They
-belong to a part, whichever submission counts; weight and lateness do not change them."""
+"""Release, rubric and staff's points. Rubric points are added to the judge's and belong to a part, whichever
+submission counts; weight and lateness do not change them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from grader.service.review import comments
 
 
 def settings_of(session: Session, assignment: int) -> FeedbackRow:
-    """Of an assignment (its id), or the defaults."""
+    """By the assignment's id."""
     return session.get(FeedbackRow, assignment) or FeedbackRow(
         assignment_id=assignment, shown=Shown.AT_ONCE, regrade_limit=FeedbackBody().regrade_limit
     )
@@ -64,8 +64,8 @@ def get_feedback(platform: Platform, user: User, course_slug: str, slug: str) ->
 def put_feedback(
     platform: Platform, user: User, course_slug: str, slug: str, body: FeedbackBody
 ) -> FeedbackView:
-    """Replaces settings and rubric. Raises NotFound, NotAllowed, BadRequest, Conflict if a criterion with points
-    would be removed, or it changed meanwhile."""
+    """Replaces settings and rubric. Raises NotFound, NotAllowed, BadRequest, Conflict (a criterion with points
+    removed, or changed meanwhile)."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
         if body.revision not in (None, _revision(session, row)):
@@ -214,8 +214,7 @@ def requests_left(session: Session, settings: FeedbackRow, user: int) -> int | N
 def release(
     platform: Platform, user: User, course_slug: str, slug: str, released: bool = True
 ) -> FeedbackView:
-    """Notifies students, or holds feedback back again. Repeating it is not an error. Raises NotFound, NotAllowed,
-    Conflict (it is shown at once)."""
+    """Releasing notifies students. Idempotent. Raises NotFound, NotAllowed, Conflict (shown at once)."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
         settings = settings_of(session, row.id)
@@ -262,8 +261,8 @@ def get_scores(platform: Platform, user: User, course_slug: str, slug: str, stud
 
 
 def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body: ScoresBody) -> ScoreSheet:
-    """Points with reasons that the student reads; None removes them. Raises NotFound, NotAllowed, BadRequest (no such
-    criterion, too many points), Conflict (they changed meanwhile)."""
+    """None removes points. Raises NotFound, NotAllowed, BadRequest (no such criterion, too many points), Conflict
+    (changed meanwhile)."""
     with courses.changing(platform, user, course_slug, Action.GRADES_SCORE) as course:
         session, row = course.session, assignments.find(course, slug)
         whom = members.student_of(course, body.student)

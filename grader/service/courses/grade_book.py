@@ -1,5 +1,4 @@
-"""Grades of a course, computed on every request, so they are never out of date. Grace days pay for late days in the
-order of deadlines."""
+"""Grades, computed on every request. Grace days pay for late days in the order of deadlines."""
 
 from __future__ import annotations
 
@@ -74,12 +73,10 @@ class Book:
     students: Sequence[Student]
     windows: Windows
     overrides: Mapping[tuple[int, str, int], OverrideRow]
-    regraded: frozenset[int] = frozenset()  # counted judgements of an unpublished regrade
+    regraded: frozenset[int] = frozenset()  # judgements of an unpublished regrade
     scores: Mapping[int, Scores] = field(default_factory=dict)  # by student
-    voids: Mapping[int, str] = field(
-        default_factory=dict
-    )  # submission id -> why the course's staff voided it
-    # By assignment and student: submissions of others in the group.
+    voids: Mapping[int, str] = field(default_factory=dict)  # submission id -> reason of a void
+    # By assignment and student: the group's other submissions.
     shared: Mapping[tuple[int, int], Sequence[Shared]] = field(default_factory=dict)
     grading: Rules = field(default_factory=Rules)
 
@@ -89,7 +86,7 @@ class Book:
 
     @property
     def rules(self) -> Hashable:
-        """A key for everything but students' own submissions. Changes are rare and compute all grades again."""
+        """Everything but students' submissions. A change is rare and recomputes all grades."""
         extensions = [*self.windows.of_users.values(), *self.windows.of_sections.values()]
         return (
             (self.course.grace_days, self.course.time_zone),
@@ -137,7 +134,6 @@ class Book:
         return [known[student.id][1] for student in self.students]
 
     def _with_questions(self) -> set[str]:
-        """Challenges whose questions give points."""
         return {
             part.challenge for assignment in self.assignments for part in assignment.parts if part.questions
         }
@@ -189,8 +185,7 @@ class Book:
     def _read(
         self, students: set[int]
     ) -> tuple[dict[tuple[str, int], list[Judgement]], dict[int, Judgement], set[int]]:
-        """Submissions by challenge and student; counted regrade judgements by submission id; ids of voided
-        submissions."""
+        """Submissions by challenge and student; regraded judgements by submission id; ids of voided ones."""
         shown = {part.challenge: part.shown for assignment in self.assignments for part in assignment.parts}
         found: dict[tuple[str, int], list[Judgement]] = {}
         again: dict[int, Judgement] = {}
@@ -250,7 +245,7 @@ class Book:
             sum(part.most for part in parts),
         )
         made = scaled(points, most, row.out_of, self.grading.curves.get(row.id))
-        # Not validated: a large course has tens of thousands.
+        # Not validated: there are tens of thousands.
         return AssignmentGrade.model_construct(
             assignment=assignment.row.slug,
             title=assignment.row.title,
@@ -277,7 +272,7 @@ class Book:
         return {row.submission_id: Report.model_validate_json(row.body).groups for row in rows}
 
     def _voids(self, found: Sequence[Grade]) -> dict[str, str]:
-        """Public id of a voided submission -> reason."""
+        """Public id -> reason."""
         ids = [public_id for grade in found for public_id in grade.voided]
         if not ids:
             return {}
@@ -312,7 +307,7 @@ def read_book(
     only: Collection[int] | None = None,
     own: bool = False,
 ) -> Book:
-    """``only``: these students (ids); ``own``: without unreleased feedback."""
+    """``only``: student ids; ``own``: without unreleased feedback."""
     rows = session.scalars(
         select(AssignmentRow)
         .where(AssignmentRow.course_id == course.id, AssignmentRow.published_at.is_not(None))
@@ -377,7 +372,7 @@ def _rules(session: Session, course: CourseRow) -> Rules:
 
 
 def _asked(session: Session, assignments: Sequence[int]) -> dict[tuple[int, str], Any]:
-    """Assignment id and challenge -> since when it is asked for, as stored."""
+    """Assignment id and challenge -> since when, as stored."""
     rows = session.scalars(select(AskedRow).where(AskedRow.assignment_id.in_(assignments)))
     return {(row.assignment_id, row.challenge): grades.stored(session, row.asked_at) for row in rows}
 
@@ -399,12 +394,12 @@ def _scores(
     return found
 
 
-# For a broken or missing folder: the points are unknown.
+# For broken folders: points are unknown.
 _NO_POINTS = Grading(correctness_points=0, tiers=[])
 
 
 def _grading(platform: Platform, slug: str) -> tuple[str, Grading | None]:
-    """Title and points; None if the folder is broken or gone."""
+    """None if the folder is broken or gone."""
     try:
         manifest = platform.catalogue.load(slug).manifest
     except (UnknownChallenge, ChallengeInvalid):
@@ -448,7 +443,7 @@ def _stored(session: Session, stays: Iterable[Stay]) -> tuple[Stay, ...]:
 
 
 def has_grades() -> ColumnElement[bool]:
-    """True for members, and for deleted accounts that were members until then."""
+    """Members, and deleted accounts that were members."""
     left = MemberRow.left_at
     return or_(left.is_(None), and_(UserRow.deleted_at.is_not(None), left >= UserRow.deleted_at))
 

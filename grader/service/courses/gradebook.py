@@ -28,7 +28,7 @@ from grader.service.courses.grading import Assignment
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Below this share of closed assignments' points, a student may need help.
+# Less, of closed assignments' points: may need help.
 _LOW_SHARE = 0.5
 _SOON = timedelta(days=3)
 
@@ -58,8 +58,7 @@ def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
 def of_everyone(
     platform: Platform, session: Session, course: CourseRow
 ) -> tuple[list[StudentGrades], set[str]]:
-    """Every student's, and the assignments that must not be sent now: a challenge's folder is broken, or feedback is
-    unreleased."""
+    """And assignments that must not be sent now: a broken folder, or unreleased feedback."""
     book = read_book(platform, session, course)
     held = released.unreleased(session, [assignment.row.id for assignment in book.assignments])
     unknown = {
@@ -71,7 +70,7 @@ def of_everyone(
 
 
 def get_grades(platform: Platform, user: User, slug: str, name: str | None = None) -> StudentGrades:
-    """Explained; without ``name`` the user's own. Raises NotFound, NotAllowed."""
+    """Explained; by default the user's own. Raises NotFound, NotAllowed."""
     own = name is None or name.lower() == user.name.lower()
     action = Action.GRADES_READ_OWN if own else Action.GRADES_READ
     with courses.reading(platform, user, slug, action) as course:
@@ -105,8 +104,8 @@ def differences(
     students: Collection[int],
     judgements: frozenset[int],
 ) -> list[Difference]:
-    """Grades that would change if ``judgements`` (rows of a regrade) counted, in courses whose grades ``user`` may
-    read. Includes everyone who handed in together."""
+    """Grades that would change if ``judgements`` (rows) counted, in courses whose grades ``user`` may read, including
+    partners'."""
     students = {*students, *groups.partners_of_judgements(session, judgements)}
     part, assignment, member = AssignmentPartRow, AssignmentRow, MemberRow
     taking = session.scalars(
@@ -198,7 +197,7 @@ def _statistics(given: Sequence[Assignment], found: Sequence[StudentGrades]) -> 
 
 
 def _at_risk(found: Sequence[StudentGrades], now: datetime) -> list[AtRisk]:
-    """With few points in closed assignments, or with nothing begun for one due soon."""
+    """Few points in closed assignments, or nothing begun for one due soon."""
     at_risk = []
     for student in found:
         closed = [grade for grade in student.assignments if grade.closes_at < now]

@@ -1,5 +1,4 @@
-"""Which submission counts for a part of an assignment, and its points. Times are compared as stored
-(``grades.stored``)."""
+"""Which submission counts for a part, and its points. Times are compared as stored (``grades.stored``)."""
 
 from __future__ import annotations
 
@@ -39,14 +38,14 @@ class Part:
     title: str
     scheme: Scheme
     broken: bool
-    shown: int | None  # the version whose regraded judgements count
+    shown: int | None  # whose regraded judgements count
     asked_at: Any  # since when the assignment asks for it, as stored
     rubric: tuple[Criterion, ...] = ()
     questions: float = 0.0  # points for all questions
 
     @property
     def computed(self) -> float:
-        """The most that a submission can get by itself."""
+        """By a submission itself."""
         return self.scheme.most + self.questions
 
     @property
@@ -94,8 +93,6 @@ class Choice:
 
 @dataclass(slots=True)
 class Grade:
-    """Of one student for one part."""
-
     attempts: int = 0
     voided: list[str] = field(default_factory=list)  # public ids
     outside: list[Judgement] = field(
@@ -116,7 +113,7 @@ def of_assignment(
 def by_language(
     assignment: AssignmentRow, rows: Sequence[Judgement]
 ) -> tuple[Sequence[Judgement], Sequence[Judgement]]:
-    """Accepted ones and others: languages may have been narrowed since."""
+    """Accepted and others: languages may change."""
     if not assignment.languages:
         return rows, ()
     others = [row for row in rows if row.language not in assignment.languages]
@@ -137,8 +134,8 @@ def weigh(
     resolutions: Mapping[str, float],
     asked: Mapping[int, Share] | None = None,
 ) -> Grade:
-    """``again``: regraded judgements by submission id; ``free``: late days that grace days pay; ``asked``: right
-    answers and questions by submission id."""
+    """``again``: regraded judgements, ``asked``: right answers and questions, both by submission id; ``free``: paid
+    late days."""
     asked = asked or {}
     due = times.due
     grade = Grade()
@@ -161,7 +158,7 @@ def weigh(
         if not accepted and not (partial and counted.credit):
             continue
         grade.right = grade.right or accepted
-        if row.at > due or part.questions:  # with questions, the fastest need not have the most points
+        if row.at > due or part.questions:  # the fastest may not have the most points
             others.append((row, counted))
             continue
         speedup = counted.speedup
@@ -196,7 +193,7 @@ def weigh(
             raw += pointing.for_questions(part.questions, share)
         days = times.window.late_days(grades.moment(row.at)) if row.at > due else 0
         points = raw * pointing.kept_share(days, free, percent)
-        # On equal points the less late one wins: it spends no grace days.
+        # On equal points the less late one: it spends no grace days.
         if grade.choice is None or (points, -days) > (grade.choice.points, -grade.choice.late_days):
             grade.choice = Choice(row, counted, raw, days, points, share)
     if grade.choice is not None and grade.choice.raw > 0 and percent > 0:

@@ -1,5 +1,5 @@
-"""Students join a course by a personal link, printed or mailed, or by a join code. Either can make an account, if the
-platform allows sign-up by invitation."""
+"""Students join by a personal link, printed or mailed, or by a code. Either can make an account if sign-up by
+invitation is allowed."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-# A mailed key proves the address, a printed one does not.
+# Only a mailed key proves the address.
 PRINTED, MAILED = "crs_", "crm_"
-# Two halves and a dash, perhaps with spaces. Keys of links are longer.
+# Two halves and a dash, perhaps with spaces; keys are longer.
 _CODE_CHARS, _TYPED_CHARS = 9, 16
 _TEXT = """\
 Hello {name},
@@ -57,8 +57,8 @@ _HINT = "Ask your teacher for a new one."
 def order_invitations(
     platform: Platform, user: User, slug: str, order: InvitationOrder, base: str = ""
 ) -> InvitationSheet:
-    """For people on the roster who have not joined; earlier links stop working. Mails go out after the answer. Raises
-    NotFound, NotAllowed, Conflict (no mail here; nobody is waiting)."""
+    """Earlier links stop working; mails go out after the answer. Raises NotFound, NotAllowed, Conflict (no mail, or
+    nobody waits)."""
     if order.mail:
         mail.need(platform.settings)
     at = platform.settings.url or base or links.base_url(platform.settings)
@@ -116,7 +116,7 @@ def _personal(row: CourseInvitationRow, link: str) -> PersonalLink:
 
 
 def _mail_all(platform: Platform, course: str, until: datetime, made: list[tuple[int, PersonalLink]]) -> None:
-    """About one a second. A failure does not stop the others."""
+    """About one a second; failures do not stop it."""
     for number, link in made:
         text = _TEXT.format(name=link.full_name or link.email, course=course, link=link.link, until=until)
         try:
@@ -162,7 +162,7 @@ def list_codes(platform: Platform, user: User, slug: str, base: str = "") -> Joi
 
 
 def revoke_code(platform: Platform, user: User, slug: str, number: int) -> None:
-    """People who joined with it stay. Raises NotFound, NotAllowed."""
+    """Its members stay. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         of_it = (JoinCodeRow.id == number, JoinCodeRow.course_id == course.row.id)
         if number >= 2**31 or not changed(course.session, delete(JoinCodeRow).where(*of_it)):
@@ -213,21 +213,21 @@ def offer(platform: Platform, key: str) -> JoinOffer:
 
 
 def join(platform: Platform, user: User, key: str) -> CourseView:
-    """Members stay. Raises LinkUseless, Conflict (they teach it), NotAllowed (its staff removed them)."""
+    """Raises LinkUseless, Conflict (they teach it), NotAllowed (removed by staff)."""
     with writing(platform.sessions) as session:
         slug = enter(session, user.id, key).slug
     return courses.get_course(platform, user, slug)
 
 
 def enter(session: Session, user: int, key: str) -> CourseRow:
-    """In a transaction that may also make the account. Raises as ``join`` does."""
+    """Its transaction may make the account. Raises as ``join`` does."""
     found, course = _find(session, key)
     _admit(session, user, found, course)
     return course
 
 
 def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
-    """Puts the owner of a verified address on every roster that waits for it. Their first visit accepts."""
+    """On every roster that waits for the verified address. The first visit accepts."""
     entered = []
     for found, course in waiting_for(session, email):
         try:
@@ -262,7 +262,7 @@ def _admit(
     course: CourseRow,
     accepts: bool = True,
 ) -> None:
-    """``accepts``: the student acts themselves. Raises LinkUseless, Conflict, NotAllowed."""
+    """Raises LinkUseless, Conflict, NotAllowed."""
     courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow).where(MemberRow.course_id == course.id, MemberRow.user_id == user).with_for_update()

@@ -18,8 +18,8 @@ from grader.service.platform import Platform
 def override(
     platform: Platform, user: User, course_slug: str, slug: str, body: OverrideBody
 ) -> StudentGrades:
-    """Points with a reason that the student reads; None removes them. Raises NotFound, NotAllowed, BadRequest (also
-    for more than the part has without ``body.extra``, or than the policy allows), Conflict (it changed meanwhile)."""
+    """None removes points. Raises NotFound, NotAllowed, BadRequest (also above the part's without ``body.extra``, or
+    above the policy's limit), Conflict (changed meanwhile)."""
     reason = audit.tidy_reason(body.reason, needed=True)
     with courses.changing(platform, user, course_slug, Action.GRADES_OVERRIDE) as course:
         session, row = course.session, assignments.find(course, slug)

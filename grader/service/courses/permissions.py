@@ -1,4 +1,4 @@
-"""Who may do what: one table, which a test walks over every route. Each of a person's standings adds rights."""
+"""Who may do what: one table, tested over every route. Standings add up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.service.accounts.accounts import User
 
 
 class Standing(StrEnum):
-    """``staff`` and ``admin`` are the platform's, in every course; ``visitor``: signed in without a role."""
+    """``staff`` and ``admin``: the platform's, in every course; ``visitor``: without a role."""
 
     VISITOR = "visitor"
     STUDENT = "student"
@@ -29,7 +29,7 @@ class Standing(StrEnum):
 
 
 class Action(StrEnum):
-    """The audit log uses these values."""
+    """Values in the audit log."""
 
     COURSE_CREATE = "course.create"
     COURSE_LISTED = "course.read_listed"
@@ -113,7 +113,7 @@ class Action(StrEnum):
 _ADMINS = frozenset({Standing.OWNER, Standing.ADMIN})
 _TEACHERS = _ADMINS | {Standing.INSTRUCTOR}
 _GRADERS = _TEACHERS | {Standing.ASSISTANT}
-# Platform staff read every submission. In others' courses they change nothing but voids.
+# Platform staff read every submission; in others' courses they only void.
 _READERS = _GRADERS | {Standing.STAFF}
 _MEMBERS = _READERS | {Standing.STUDENT}
 # Competitions and common challenges belong to no course.
@@ -141,7 +141,6 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COMMENT: _GRADERS,
     Action.REGRADE: _TEACHERS,
     Action.VOID: _TEACHERS,
-    # Of challenges, practice and competitions.
     Action.REGRADE_ANY: _PLATFORM,
     # On boards and in every course.
     Action.VOID_ANY: _PLATFORM,
@@ -152,7 +151,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.REVIEW: _GRADERS,
     Action.REVIEW_ANY: _PLATFORM,
     Action.LTI_READ: _READERS,
-    # Another site's instructors come in by it.
+    # For another site's instructors.
     Action.LTI_LINK: _ADMINS,
     Action.LTI_SELECT: _TEACHERS,
     Action.LTI_SEND: _TEACHERS,
@@ -167,10 +166,10 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUESTION_READ: _MEMBERS,
     Action.QUESTION_ANSWER: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
-    # Everyone may do it with their own, only admins with staff's.
+    # One's own is free; only admins touch staff's.
     Action.ACCOUNT_EXPORT: _PLATFORM,
     Action.ACCOUNT_DELETE: _PLATFORM,
-    # Any: teachers choose assignments from drafts, too.
+    # Teachers choose assignments from drafts.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
     Action.CHALLENGE_PUBLISH: _PLATFORM,
     Action.PERSON_ROLE: frozenset({Standing.ADMIN}),
@@ -185,9 +184,9 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.WORKER_DRAIN: _PLATFORM,
     Action.WORKER_RESUME: _PLATFORM,
     Action.SUBMISSION_REQUEUE: _PLATFORM,
-    # Everyone may cancel their own.
+    # One's own is free.
     Action.SUBMISSION_CANCEL: _PLATFORM,
-    # Only its author. Listed because staff may ask why an entry is gone.
+    # Only its author; staff may ask the log why an entry is gone.
     Action.ENTRY_WITHDRAW: frozenset(),
     Action.PLATFORM_AUDIT: _PLATFORM,
     Action.CHALLENGE_UPLOADS: _PLATFORM,
@@ -210,7 +209,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
 
 
 def standings(session: Session, user: User, course: int | None = None) -> frozenset[Standing]:
-    """In the course of that id. A token without the scope ``staff`` makes a teacher a student."""
+    """Without the token's scope ``staff`` a teacher is a student."""
     found = {Standing.VISITOR}
     if user.staff:
         found.add(Standing.STAFF)
@@ -233,14 +232,14 @@ def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
 
 
 def role_in(session: Session, user: int, course: int) -> CourseRole | None:
-    """None without a role, or after leaving."""
+    """None also after leaving."""
     of_both = (MemberRow.course_id == course, MemberRow.user_id == user, MemberRow.left_at.is_(None))
     role = session.scalar(select(MemberRow.role).where(*of_both))
     return None if role is None else CourseRole(role)
 
 
 def courses_where(session: Session, user: User, action: Action) -> list[int]:
-    """Ids, by roles in the courses, not by platform roles."""
+    """Ids, by course roles only."""
     if Scope.STAFF not in user.scopes:
         return []
     roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[action]]

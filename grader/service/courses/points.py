@@ -1,5 +1,5 @@
-"""Points of a submission: for correctness and speedups, less a share for lateness. Speedups use the frozen baseline
-of the challenge's version on that GPU model, so points do not depend on the judging machine."""
+"""Points for correctness and speedups, less a share for lateness. Speedups use the frozen baseline of the version and
+GPU model, not the judging machine's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Tier:
 
 @dataclass(frozen=True)
 class Scheme:
-    """``weight`` multiplies all of it."""
+    """``weight`` multiplies all."""
 
     correctness: float
     tiers: Sequence[Tier]
@@ -30,8 +30,8 @@ class Scheme:
     def earned(
         self, accepted: bool, speedup: float | None, resolution: float, credit: float | None = None
     ) -> float:
-        """Before lateness. A tier within ``resolution`` (a share of the time) is reached. ``credit``: the share of
-        correctness points if it is not accepted."""
+        """Before lateness. Tiers are reached within ``resolution`` (a share of the time). ``credit``: share of
+        correctness points if not accepted."""
         if not accepted:
             return self.weight * self.correctness * (credit or 0.0)
         reached = 0.0 if speedup is None else speedup * (1 + resolution)
@@ -42,7 +42,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Line:
-    """The lines' ``points`` add up to the grade; a deduction has no ``most``."""
+    """``points`` add up to the grade; deductions have no ``most``."""
 
     text: str
     points: float
@@ -79,7 +79,7 @@ def explain(
     resolution: float,
     groups: Sequence[CaseGroup] = (),
 ) -> list[Line]:
-    """``groups``: of the report, if they count."""
+    """``groups``: if they count."""
     weight = scheme.weight
     right = "every case is right" if accepted else "not every case is right"
     most = weight * scheme.correctness
@@ -103,7 +103,7 @@ def explain(
 
 
 def _by_groups(groups: Sequence[CaseGroup], most: float) -> list[Line]:
-    """``most``: today's correctness points, which may differ from those at judging."""
+    """``most``: today's correctness points, perhaps not those at judging."""
     whole = sum(group.most for group in groups)
     return [
         Line(

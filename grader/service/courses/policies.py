@@ -1,5 +1,3 @@
-"""Makes grades of points: scale and curve of each assignment, then the course's total."""
-
 from __future__ import annotations
 
 import math
@@ -31,7 +29,7 @@ class Curve:
         return cls(row.formula, row.mean, row.highest)
 
     def __call__(self, points: float, most: float) -> float:
-        """At least 0. Points stay if the formula has no value: a later zero must not break the gradebook."""
+        """At least 0; unchanged without a value: a later zero must not break the gradebook."""
         values = {"p": points, "most": most, "mean": self.mean, "highest": self.highest}
         try:
             found = expression.parse(self.formula)(values)
@@ -73,7 +71,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Scaled:
-    """In the assignment's scale, and after its curve. ``most``: of both."""
+    """In its scale, and after its curve; ``most``: of both."""
 
     scaled: float
     counted: float
@@ -145,7 +143,7 @@ def _sum(found: Sequence[AssignmentGrade], left_out: Mapping[str, str]) -> tuple
 
 
 def _lowest(found: Sequence[AssignmentGrade], count: int) -> list[str]:
-    """With the lowest share of their points, of equals the earlier; never all."""
+    """Lowest share of points, of equals the earlier; never all."""
     with_points = [given for given in found if given.counted_most]
     by_share = sorted(with_points, key=lambda given: (given.counted or 0.0) / (given.counted_most or 1.0))
     return [given.assignment for given in by_share[: min(count, max(0, len(with_points) - 1))]]

@@ -1,5 +1,3 @@
-"""Compares a table with a course's roster."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -100,8 +98,7 @@ class RosterPlan:
         self.problems.sort(key=lambda item: item.line)
 
     def _find_by_number(self, lines: Sequence[RosterLine]) -> None:
-        """For people whom no line names by account or address. Numbers get corrected: one person may have another's
-        old number."""
+        """For people not named otherwise. Numbers get corrected: one person may have another's old number."""
         users: set[int | None] = set()
         invited: set[int | None] = set()
         for line in lines:
@@ -161,13 +158,13 @@ class RosterPlan:
             self._invitation(line)
 
     def _keys(self, line: RosterLine, user: int | None) -> list[object]:
-        """No second line may have one of these."""
+        """Unique per table."""
         keys: list[object] = [line[EMAIL].lower()] if line[EMAIL] else []
         keys += [("#", line[NUMBER])] if line[NUMBER] else []
         return keys + ([user] if user is not None else [])
 
     def _user(self, line: RosterLine) -> int | str | None:
-        """A text if there is a problem, which is noted."""
+        """A text: a noted problem."""
         user, invited = self._identified(line)
         if line[ACCOUNT]:
             if user is None:
@@ -219,7 +216,7 @@ class RosterPlan:
         row = self.known.invitations.get(person)
         if row is None and line[NUMBER]:
             row = self.invited_by_number.get(line[NUMBER])
-            # A line without an address keeps the invited person's.
+            # Without an address, the invited person's stays.
             person = row.person if row is not None and not line[EMAIL] else person
         values = self._said(line)
         if row is None:
@@ -244,7 +241,7 @@ class RosterPlan:
                 what.append("their link stops working")
             values |= {"sha256": None, "issued_at": None, "expires_at": None}
         if what or row.accepted_at is not None:
-            # If the account is gone, the invitation is open again.
+            # The account is gone: open again.
             self._values.append((row, {**values, "person": person, "accepted_at": None, "user_id": None}))
             self._note(
                 line, line[EMAIL] or row.person, "change" if row.accepted_at is None else "return", what
@@ -301,7 +298,7 @@ class RosterPlan:
 
 
 def _person(line: RosterLine) -> str:
-    """Identifies a line's person in an invitation."""
+    """For invitations."""
     return line[EMAIL].lower() or f"#{line[NUMBER]}"
 
 

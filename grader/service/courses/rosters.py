@@ -26,7 +26,7 @@ from grader.service.platform import Platform
 
 
 def get_roster(platform: Platform, user: User, slug: str) -> Roster:
-    """Members by name, people who have not joined, then removed ones. Raises NotFound, NotAllowed."""
+    """Members by name, invited, then removed people. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.ROSTER_READ) as course:
         return _roster(course)
 
@@ -110,8 +110,7 @@ def _member(row: MemberRow, name: str, email: str | None, accepted: bool) -> Mem
 
 
 def change_member(platform: Platform, user: User, slug: str, name: str, body: MemberChange) -> Roster:
-    """Also removes a student or lets one back in. Raises NotFound, NotAllowed, BadRequest (staff are removed
-    elsewhere), Conflict (the account was deleted)."""
+    """Also removes or lets back in. Raises NotFound, NotAllowed, BadRequest (staff), Conflict (deleted)."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         person = find_row(course.session, name)
         row = course.session.scalar(
@@ -129,7 +128,7 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
             )
         before = _facts(row)
         if body.on_roster and row.left_at is not None:
-            # The right to edit a roster does not include making people staff.
+            # Editing a roster does not include making staff.
             row.role = CourseRole.STUDENT.value
             taught.let_back_in(course.session, row)
             courses.notify_added(course, [person.id])
@@ -166,9 +165,9 @@ def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) 
 
 
 def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -> RosterResult:
-    """Makes students match a table. People with a known account join, others are noted for an invitation. With bad
-    rows nothing changes unless ``body.skip_bad``; removed people stay out unless ``body.let_back_in``. Repeating it
-    changes nothing. Raises NotFound, NotAllowed, BadRequest (no such table)."""
+    """Makes students match a table: known accounts join, others are noted for an invitation. With bad rows nothing
+    changes unless ``body.skip_bad``; removed people stay out unless ``body.let_back_in``. Idempotent. Raises
+    NotFound, NotAllowed, BadRequest."""
     file = roster_file.parse(body.text)
     at = courses.reading if body.dry_run else courses.changing
     with at(platform, user, slug, Action.ROSTER_EDIT) as course:

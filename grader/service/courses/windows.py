@@ -1,5 +1,3 @@
-"""When an assignment opens, is due and closes."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -64,7 +62,7 @@ class Windows:
         )
 
     def of(self, row: AssignmentRow, user: int, section: str) -> tuple[Window, bool]:
-        """The latest of everyone's, the section's and the student's: an extension never shortens time."""
+        """The latest of everyone's, the section's and the student's: extensions never shorten."""
         everyone = self.of_everyone(row)
         found = self.of_users.get((row.id, user)), self.of_sections.get((row.id, section))
         given = [extension for extension in found if extension is not None]

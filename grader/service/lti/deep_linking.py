@@ -1,4 +1,4 @@
-"""Staff choose an assignment in a frame of their learning platform, which links to it."""
+"""Staff choose an assignment in a frame of their platform, which links to it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Choice:
 
 
 def choose(platform: Platform, launch: Launch, state: str) -> Choice:
-    """The platform's frame has no session: the token says who the user is. Raises SignOnFailed."""
+    """The frame has no session: the token names the user. Raises SignOnFailed."""
     user, context = _chooser(platform, launch)
     with platform.sessions() as session:
         slug = session.get_one(CourseRow, context.course_id).slug
@@ -84,7 +84,7 @@ def _chooser(platform: Platform, launch: Launch) -> tuple[User, LtiContextRow]:
 
 
 def chosen(platform: Platform, ticket: str, slug: str) -> tuple[str, str, Launch]:
-    """The address for the answer, the signed choice and the launch. Raises SignOnFailed, NotFound, NotAllowed."""
+    """Address, signed choice, launch. Raises SignOnFailed, NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         row = session.scalar(
             select(LtiLaunchRow).where(

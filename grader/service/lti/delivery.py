@@ -1,5 +1,4 @@
-"""Sends grades to learning platforms (LTI Assignment and Grade Services). Repeating is safe: a platform keeps the
-latest grade by its timestamp."""
+"""Sends grades (LTI Assignment and Grade Services). Repeating is safe: the latest timestamp wins."""
 
 from __future__ import annotations
 
@@ -35,14 +34,14 @@ _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS = 60
 # Unused before its end.
 _TOKEN_MARGIN_SECONDS = 30
-# Worth another try. 409: the platform has a later timestamp, as after a clock was corrected.
+# Worth another try. 409: the platform has a later timestamp.
 _AGAIN = frozenset({408, 409, 425, 429})
 _GONE = frozenset({404, 410})
 
 
 @dataclass(frozen=True)
 class _Score:
-    """Held by this process, which may send it."""
+    """Held by this process."""
 
     id: int
     user: int
@@ -56,8 +55,7 @@ class _Score:
 
 
 def deliver(platform: Platform) -> int:
-    """Returns how many grades were taken. Processes may run it concurrently. If a platform does not answer, its other
-    grades wait."""
+    """Returns how many were taken; concurrent calls are safe. If a platform does not answer, its other grades wait."""
     taken, away = 0, set()
     for number, learning in _due(platform):
         if learning in away:
@@ -129,7 +127,7 @@ def _hold(platform: Platform, number: int) -> _Score | None:
 
 
 def _timestamp(score: _Score) -> datetime:
-    """Later than the last one, even if the clock went back."""
+    """Increases even if the clock goes back."""
     now = utcnow()
     return now if score.sent_at is None else max(now, score.sent_at + timedelta(milliseconds=1))
 
@@ -173,7 +171,7 @@ def _send(platform: Platform, score: _Score, at: datetime) -> None:
 
 
 def _scores_url(line_item: str) -> str:
-    """Moodle's line items end in a query, which must stay last."""
+    """A query must stay last (Moodle)."""
     parts = urlsplit(line_item)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + "/scores"))
 
@@ -228,7 +226,7 @@ TOKENS = _Tokens()
 
 
 def _settle(platform: Platform, score: _Score, sent_at: datetime, error: Unreachable | None) -> None:
-    """A grade that changed meanwhile is sent again."""
+    """A grade that changed meanwhile goes again."""
     now = utcnow()
     with writing(platform.sessions) as session:
         row = session.scalar(select(LtiScoreRow).where(LtiScoreRow.id == score.id).with_for_update())

@@ -1,6 +1,6 @@
-"""Launches from learning platforms. The platform calls us (``begin``), we send the browser back with state and nonce,
-and it returns a signed token that works once (``receive``). If account or course are unknown, the launch waits until
-somebody names them (``connect``, ``link_course``)."""
+"""Launches. The platform calls us (``begin``), we send the browser back with state and nonce, and it returns a signed
+token (``receive``). If account or course are unknown, the launch waits until somebody names them (``connect``,
+``link_course``)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True)
 class Begun:
-    """The browser goes to ``url`` and must return with ``state``."""
+    """``state``: must come back."""
 
     url: str
     state: str
@@ -61,7 +61,7 @@ class Begun:
 class Outcome:
     user: User | None  # signed in by the launch
     path: str = "/lti/continue"
-    needs: Literal["", "account", "course", "nothing"] = ""  # what somebody has to name first
+    needs: Literal["", "account", "course", "nothing"] = ""  # to be named first
     problem: str = ""  # shown with that request
 
 
@@ -142,7 +142,7 @@ def receive(platform: Platform, token: str, state: str) -> Launch:
 
 
 def pending(platform: Platform, state: str) -> Launch:
-    """A launch without account or course. Raises SignOnFailed."""
+    """Without account or course. Raises SignOnFailed."""
     with platform.sessions() as session:
         row = session.scalar(
             select(LtiLaunchRow).where(
@@ -155,7 +155,7 @@ def pending(platform: Platform, state: str) -> Launch:
 
 
 def person_of(known: LtiPlatformRow, launch: Launch) -> Person:
-    """Addresses count as verified only if admins trust the platform's."""
+    """Verified only if admins trust the platform's addresses."""
     return Person(
         authority=lti_platforms.authority(known),
         subject=launch.subject,
@@ -166,8 +166,7 @@ def person_of(known: LtiPlatformRow, launch: Launch) -> Person:
 
 
 def complete(platform: Platform, launch: Launch) -> Outcome:
-    """Signs in, enrols and stores the link, as far as the platform's rules allow. Raises SignOnFailed, NotAllowed
-    (the course's staff removed them)."""
+    """Signs in, enrols, stores the link, as far as rules allow. Raises SignOnFailed, NotAllowed (removed by staff)."""
     with platform.sessions() as session:
         known = session.get_one(LtiPlatformRow, launch.platform)
         context = context_of(session, launch)
@@ -192,7 +191,7 @@ def complete(platform: Platform, launch: Launch) -> Outcome:
 
 
 def session_user(platform: Platform, user: User) -> User:
-    """Read again: a launch may make them a teacher."""
+    """A launch may make them a teacher."""
     with platform.sessions() as session:
         return of_row(session.get_one(UserRow, user.id))
 
@@ -217,7 +216,7 @@ def _admit(
     launch: Launch,
     user: User,
 ) -> None:
-    """Members keep their role, and people whom staff removed stay out. Raises SignOnFailed, NotAllowed."""
+    """Members keep their role; removed people stay out."""
     courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow)
@@ -271,7 +270,7 @@ def _role_here(launch: Launch, teachers: Teachers) -> CourseRole | None:
 def _note_link(
     session: Session, known: LtiPlatformRow, context: LtiContextRow, course: CourseRow, launch: Launch
 ) -> str:
-    """Stores the link and its grade column. Returns the assignment's slug or ""."""
+    """Returns the assignment's slug or ""."""
     row = session.scalar(
         select(LtiLinkRow)
         .where(LtiLinkRow.context_id == context.id, LtiLinkRow.resource == launch.resource)
@@ -287,7 +286,7 @@ def _note_link(
     row.assignment_id = assignment.id
     row.title = launch.resource_title or assignment.title
     line_item, why_not = _line_item(known, launch)
-    # A platform may name the column for some people only.
+    # Named for some people only.
     if line_item or not row.line_item:
         row.line_item, row.why_not = line_item, why_not
     session.flush()
@@ -318,7 +317,7 @@ def _line_item(known: LtiPlatformRow, launch: Launch) -> tuple[str, str]:
 
 
 def _assignment(session: Session, course: CourseRow, named: str) -> AssignmentRow | None:
-    """``named``: COURSE/ASSIGNMENT or ASSIGNMENT. None if it is in another course."""
+    """``named``: COURSE/ASSIGNMENT or ASSIGNMENT. None in another course."""
     of_course, _, slug = named.rpartition("/")
     if not slug or of_course not in ("", course.slug):
         return None
@@ -348,7 +347,7 @@ def linkable(platform: Platform, user: User) -> list[tuple[str, str]]:
 
 
 def link_course(platform: Platform, user: User, launch: Launch, slug: str, teachers: Teachers) -> None:
-    """Raises NotFound, NotAllowed, BadRequest (launched by a student, or outside a course), Conflict (it is linked)."""
+    """Raises NotFound, NotAllowed, BadRequest (by a student, or outside a course), Conflict (linked)."""
     if launch.role not in ("instructor", "assistant"):
         raise BadRequest(
             "Only somebody who teaches the course there can link it.",

@@ -1,5 +1,3 @@
-"""Staff's view of a course's learning platforms."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -89,8 +87,7 @@ def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
 
 
 def release(platform: Platform, user: User, slug: str, number: int, released: bool) -> LtiCourse:
-    """Starts or stops sending a link's grades; sent ones stay. Raises NotFound, NotAllowed, Conflict (the platform
-    has no column for it)."""
+    """Starts or stops sending; sent grades stay. Raises NotFound, NotAllowed, Conflict (no column)."""
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)
         if released and not link.line_item:
@@ -111,7 +108,7 @@ def release(platform: Platform, user: User, slug: str, number: int, released: bo
 def send_again(
     platform: Platform, user: User, slug: str, number: int, student: str | None = None
 ) -> LtiCourse:
-    """Failed and waiting grades: one student's, or all. Raises NotFound, NotAllowed."""
+    """One student's, or all. Raises NotFound, NotAllowed."""
     now = utcnow()
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)

@@ -1,5 +1,5 @@
-"""Compares the grades that learning platforms should have with those that they have. Comparing the gradebook finds
-every change, whatever its cause. Staff release a link's grades once; then ``delivery`` sends them."""
+"""Compares grades that platforms should have with those they have: this finds every change. Staff release a link
+once; then ``delivery`` sends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compare_if_due(platform: Platform) -> int:
 
 
 def compare(platform: Platform) -> int:
-    """For released links. Returns the number of changed grades."""
+    """For released links. Returns the number of changes."""
     with platform.sessions() as session:
         found = session.scalars(
             select(LtiContextRow.course_id)
@@ -80,7 +80,7 @@ def compare_course(platform: Platform, course: int) -> int:
         }
     counted = 0
     for link, slug, learning in links:
-        if slug in unknown:  # a folder that is broken for an hour must not lower grades there
+        if slug in unknown:  # a broken folder must not lower grades there
             continue
         wanted = {
             student.id: given
@@ -101,7 +101,6 @@ def subjects_of(session: Session, known: LtiPlatformRow) -> dict[int, str]:
 
 
 def subject_digest(known: LtiPlatformRow, subject: str) -> str:
-    """Stored for a person whose grade was sent."""
     return hashlib.sha256(f"{lti_platforms.authority(known)}\n{subject}".encode()).hexdigest()
 
 
@@ -112,8 +111,7 @@ def _note(
     digests: dict[int, str],
     now: datetime,
 ) -> int:
-    """Sends no zero before the deadline to students who never had points, nor later over a grade that was sent for
-    another account of theirs."""
+    """No zero before the deadline without earlier points, nor later over a grade of another account of theirs."""
     counted = 0
     with platform.sessions() as session:
         rows = session.scalars(select(LtiScoreRow).where(LtiScoreRow.link_id == link)).all()
@@ -131,7 +129,7 @@ def _note(
     if not changes:
         return 0
     with writing(platform.sessions) as session:
-        # Locked against other comparisons and senders.
+        # Against other comparisons and senders.
         fresh = {
             row.user_id: row
             for row in session.scalars(

@@ -1,5 +1,4 @@
-"""Registered learning platforms (LTI 1.3), our signing keys, and our configuration for them. Uses Authlib and
-joserfc."""
+"""Learning platforms (LTI 1.3), our keys and configuration. Uses Authlib and joserfc."""
 
 from __future__ import annotations
 
@@ -92,7 +91,7 @@ def canvas_configuration(platform: Platform) -> dict[str, Any]:
 
 
 def public_keys(platform: Platform) -> dict[str, Any]:
-    """Verify our tokens; made on first use."""
+    """Made on first use."""
     signing_key(platform)
     with platform.sessions() as session:
         rows = session.scalars(select(LtiKeyRow).order_by(LtiKeyRow.created_at.desc())).all()
@@ -121,7 +120,7 @@ def _new_key() -> LtiKeyRow:
 
 
 def rotate_key(platform: Platform, user: User) -> str:
-    """Returns its id. The previous key stays published, older ones are removed. Raises NotAllowed."""
+    """Returns its id; the previous key stays published. Raises NotAllowed."""
     check_admin(user)
     made = _new_key()
     with writing(platform.sessions) as session:
@@ -149,7 +148,7 @@ def list_platforms(platform: Platform, user: User) -> LtiPlatformList:
 
 
 def add_platform(platform: Platform, user: User, body: LtiPlatformBody) -> LtiPlatformView:
-    """Raises NotAllowed, BadRequest (an address is missing), Conflict (already registered)."""
+    """Raises NotAllowed, BadRequest (an address), Conflict (registered)."""
     check_admin(user)
     body = _completed(body)
     values = body.model_dump(exclude={"kind", "site"})
@@ -190,7 +189,7 @@ def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
             "jwks_url": f"{site}/mod/lti/certs.php",
         }
     elif body.kind is PlatformKind.CANVAS:
-        # In Canvas's hosting each school has a site, and one address signs in for all.
+        # In Canvas's hosting one address signs in for all schools.
         hosted = host.endswith(".instructure.com")
         central = "https://sso.canvaslms.com" if hosted else site
         known = {
@@ -228,7 +227,7 @@ def change_platform(platform: Platform, user: User, number: int, body: LtiPlatfo
 
 
 def remove_platform(platform: Platform, user: User, number: int) -> None:
-    """Removes its links to courses; accounts, members and grades stay. Raises NotAllowed, NotFound."""
+    """Also its links; accounts, members and grades stay. Raises NotAllowed, NotFound."""
     check_admin(user)
     with writing(platform.sessions) as session:
         row = find(session, number)
@@ -251,7 +250,7 @@ def authority(row: LtiPlatformRow) -> str:
 
 
 def is_its_own(row: LtiPlatformRow, url: str) -> bool:
-    """Grades go only to hosts that admins named; a launch's claim is not enough."""
+    """Only hosts that admins named: a launch's claim is not enough."""
     return urlsplit(url).netloc.lower() in {
         urlsplit(row.token_url).netloc.lower(),
         *(host.lower() for host in row.hosts),

@@ -1,6 +1,6 @@
-"""Mails that collect a person's new notices. A background thread of one web process sends them, under a lease. Before
-sending, notices are marked with the mail's Message-ID; afterwards as sent, or unmarked if the server refused. If the
-outcome is unknown, the mail is sent once more with the same Message-ID, by which programs recognise a copy."""
+"""Mails with a person's new notices, sent by a thread of one web process under a lease. Notices are marked with the
+mail's Message-ID before sending; afterwards as sent, or unmarked if refused. After an unknown outcome the mail is
+sent once more with the same Message-ID, by which programs recognise a copy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SECRET = "notices"  # noqa: S105 - the name of one
 _ALL = "all"
 _MAC_CHARS = 32
 _LOOK_SECONDS = 60.0
-# Probably the mail server refuses everything.
+# The server probably refuses everything.
 _FAILURES = 3
 
 
@@ -61,8 +61,7 @@ def send_if_due(platform: Platform) -> int:
 
 
 def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """One mail per person, while ``may_go_on`` allows it, first mails with unknown outcome. Returns the number of
-    mails."""
+    """One per person, while ``may_go_on``; first mails with unknown outcome. Returns their number."""
     with platform.sessions() as session:
         people = session.execute(
             select(UserRow.id, UserRow.name, UserRow.email)
@@ -101,8 +100,7 @@ class _Digest:
 
 
 def _left_open(platform: Platform, user: int) -> Sequence[str]:
-    """Message-IDs of mails with unknown outcome, oldest first. The lease's holder calls it, so nobody is sending
-    them."""
+    """Mails with unknown outcome, oldest first. The lease's holder calls it, so nobody is sending them."""
     query = select(NoticeRow.mail_id).where(
         NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id.is_not(None)
     )
@@ -115,9 +113,8 @@ def _left_open(platform: Platform, user: int) -> Sequence[str]:
 
 
 def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -> _Digest | None:
-    """Marks the notices of ``mail_id`` (None: those in no mail yet) as being sent. None without notices, address or
-    tries."""
-    # A notice whose count is changing goes with the next mail.
+    """Marks notices of ``mail_id`` (None: in no mail yet). None without notices, address or tries."""
+    # A count that is changing goes with the next mail.
     query = (
         select(NoticeRow)
         .where(NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id == mail_id)
@@ -142,8 +139,8 @@ def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -
 
 
 def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
-    """If the server refused it, its notices are as before."""
-    # Notices that were counted up meanwhile need another mail.
+    """A refusal leaves notices as before."""
+    # Counted up meanwhile: another mail.
     own = update(NoticeRow).where(NoticeRow.user_id == digest.user, NoticeRow.mail_id == digest.message_id)
 
     def taken() -> None:
@@ -167,9 +164,9 @@ def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
 
 
 def _message_id(settings: Settings, user: int, of: Sequence[NoticeRow]) -> str:
-    """Equal for the same notices with the same counts."""
+    """Equal for equal notices and counts."""
     said = f"{user} {' '.join(f'{notice.id}:{notice.count}' for notice in of)}"
-    # The first half of the MAC would be a key for the text that it signs.
+    # The first half would be a key for the text that it signs.
     mac = hmac.new(settings.secret(_SECRET), said.encode(), hashlib.sha256).hexdigest()[_MAC_CHARS:]
     return f"<{mac}.notices@{mail.domain(settings) or 'localhost'}>"
 
@@ -205,7 +202,7 @@ def _mail(settings: Settings, name: str, digest: _Digest, taken: Callable[[], No
 
 
 def unsubscribe_key(settings: Settings, user: int, kind: NoticeKind | None) -> str:
-    """Signed; needs no sign-in and works for ever, since old mails stay."""
+    """Signed; works for ever without sign-in: old mails stay."""
     said = f"{user}.{kind.value if kind is not None else _ALL}"
     return f"{said}.{_mac(settings, said)}"
 
@@ -224,7 +221,7 @@ def preview_unsubscribe(platform: Platform, key: str) -> Unsubscribed:
 
 
 def unsubscribe(platform: Platform, key: str) -> Unsubscribed:
-    """For one kind or all; notices on the site stay. Repeating it is not an error. Raises LinkUseless."""
+    """Notices on the site stay. Idempotent. Raises LinkUseless."""
     user, found = _read(platform, key)
     with writing(platform.sessions) as session:
         for kind in [found.kind] if found.kind is not None else list(NoticeKind):
@@ -256,5 +253,5 @@ class DigestSender(Periodic):
     def run_once(self) -> None:
         try:
             send_if_due(self._platform)
-        except Exception as error:  # such as a lost database: the next turn tries again
+        except Exception as error:  # such as a lost database; retried
             log.warning("digests_failed", error=f"{type(error).__name__}: {error}")

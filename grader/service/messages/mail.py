@@ -1,4 +1,4 @@
-"""Mail over SMTP, sent after the web's answer, so response times reveal nothing about it."""
+"""Mail over SMTP, sent after the answer, so response times reveal nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = get_logger(__name__)
 
 
 class NoAnswer(Unreachable):
-    """The server may or may not have taken a whole mail."""
+    """The server may have taken the mail."""
 
 
 # Mail servers dislike many connections from one site.
@@ -64,7 +64,7 @@ class _Post:
 
 @functools.cache
 def _post() -> _Post:
-    # In the serving process, after the fork.
+    # After the fork.
     return _Post()
 
 
@@ -83,7 +83,7 @@ def configured(settings: Settings) -> bool:
 
 
 def need(settings: Settings) -> None:
-    """Raises Conflict if this platform sends no mail."""
+    """Raises Conflict."""
     if not configured(settings):
         raise Conflict("This platform sends no mail.", "Ask the staff: they can make a link for you.")
 
@@ -98,12 +98,11 @@ def send(
     message_id: str | None = None,
     taken: Callable[[], None] = lambda: None,
 ) -> None:
-    """``taken`` is called once the server took the mail. Raises NoAnswer, and Unreachable if the server did not take
-    it or dropped TLS."""
+    """``taken``: called once the server took it. Raises NoAnswer, Unreachable (not taken, or no TLS)."""
     message = EmailMessage()
     message["From"] = settings.smtp_from
     message["To"] = Address(addr_spec=to)
-    # People choose courses' names, and a line break would begin another header.
+    # A line break in a course's name would begin a header.
     message["Subject"] = f"grader: {' '.join(subject.split())}"
     message["Date"] = formatdate()
     message["Message-ID"] = message_id or make_msgid(domain=domain(settings))
@@ -123,7 +122,7 @@ def send(
         )
         if server is not None:
             _part(server)
-        # Some servers repeat in errors what they were sent.
+        # Servers may repeat what they were sent.
         raise (NoAnswer if unsure else Unreachable)(
             f"{':'.join(map(str, settings.mail_server))} "
             f"{'did not say whether it took' if unsure else 'did not take'} a mail: {type(error).__name__}.",
@@ -141,7 +140,7 @@ def domain(settings: Settings) -> str | None:
 
 
 class _Connection(smtplib.SMTP):
-    """``gave_all``: the server may have the mail, whatever it answers."""
+    """``gave_all``: the server may have the mail."""
 
     gave_all = False
 
@@ -155,7 +154,7 @@ class _TlsConnection(_Connection, smtplib.SMTP_SSL):
 
 
 def _part(server: smtplib.SMTP) -> None:
-    """The mail is taken, whatever QUIT answers."""
+    """Whatever QUIT answers, the mail is taken."""
     try:
         server.quit()
     except (OSError, smtplib.SMTPException):
@@ -169,7 +168,7 @@ def _connect(settings: Settings) -> _Connection:
     server = _Connection(host, port, timeout=seconds)
     if settings.smtp_security == "starttls":
         try:
-            # Raises without STARTTLS: mail is never sent in the clear.
+            # Raises without STARTTLS: never in the clear.
             server.starttls(context=ssl.create_default_context())
         except BaseException:
             server.close()

@@ -18,7 +18,7 @@ from grader.records.schema import missing, revision_of
 from grader.service.operation.archive import FORMAT, ArchiveManifest, Writer, secret_member, table_member
 from grader.settings import Settings
 
-# A note in the data folder for each unfinished backup.
+# Notes of unfinished backups.
 _NOTES = "backups-at-work"
 _PARTIAL = ".partial"
 
@@ -27,7 +27,7 @@ OnProgress = Callable[[str, int], None]
 
 
 class BackupFailed(GraderError):
-    """Nothing was written under the backup's name."""
+    """Nothing was written under that name."""
 
     code = "backup_failed"
 
@@ -35,8 +35,8 @@ class BackupFailed(GraderError):
 def backup(
     settings: Settings, engine: Engine, path: Path, on_progress: OnProgress = lambda _t, _n: None
 ) -> ArchiveManifest:
-    """Writes all tables as of one moment, in a file that only its owner can read, or nothing. Raises Conflict if the
-    file exists or there is nothing to back up, BackupFailed."""
+    """All tables as of one moment, readable only by the owner, or nothing. Raises Conflict (the file exists, or
+    nothing to back up), BackupFailed."""
     if path.exists():
         raise Conflict(
             f"The file '{path}' already exists.", "Choose a new name; backups do not overwrite files."
@@ -45,7 +45,7 @@ def backup(
     try:
         with _noted(settings, partial), _snapshot(engine) as connection:
             manifest = _write(settings, connection, partial, on_progress)
-        # Unlike a rename, a link fails if the file exists by now.
+        # Unlike a rename, fails if the file exists.
         os.link(partial, path)
         _sync(path.parent)
     except OSError as error:
@@ -58,12 +58,12 @@ def backup(
 
 
 def interrupted(settings: Settings) -> list[Path]:
-    """Partial files of killed backups. They contain sources and secrets."""
+    """Left by killed backups, with sources and secrets."""
     return [partial for _, partial in _dead(settings.data_dir / _NOTES) if partial.is_file()]
 
 
 def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Notes of backups whose process is gone, with their content."""
+    """Whose process is gone, with their content."""
     for note in sorted(folder.glob("*")):
         with suppress(OSError, UnicodeError), note.open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # raises while its process lives
@@ -73,11 +73,11 @@ def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _noted(settings: Settings, partial: Path) -> Iterator[None]:
-    """Notes where ``partial`` is being written; the note survives if this process is killed."""
+    """Survives if this process is killed."""
     folder = settings.data_dir / _NOTES
     note = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     with ExitStack() as stack:
-        # A backup without a note is better than none.
+        # Better than none.
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             for old, left in _dead(folder):
@@ -93,7 +93,7 @@ def _noted(settings: Settings, partial: Path) -> Iterator[None]:
 
 @contextmanager
 def _snapshot(engine: Engine) -> Iterator[Connection]:
-    """One transaction that sees the database as of its first read. SQLite in WAL mode lets others write meanwhile."""
+    """Sees the database as of the first read. SQLite in WAL mode lets others write meanwhile."""
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     with engine.connect() as connection:
         if connection.dialect.name == "postgresql":
@@ -113,7 +113,7 @@ def _write(
         raise Conflict(
             "The database has no tables, so there is nothing to back up.", "Check GRADER_DATABASE_URL."
         )
-    missing(revision)  # raises SchemaTooNew: a later release has unknown tables
+    missing(revision)  # raises SchemaTooNew: unknown tables
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         with zipfile.ZipFile(file, "w", allowZip64=True) as archive:

@@ -1,6 +1,5 @@
-"""Chores that one of all processes does periodically. ``may_begin`` suffices if it is harmless that two do them. A
-long chore is checked (``is_due``), done under a ``Lease``, then marked ``done``: if its process dies, another
-continues after the lease."""
+"""Periodic chores of one process. ``may_begin`` suffices if two may do it. A long chore ``is_due``, runs under a
+``Lease``, then is ``done``: if its process dies, another continues after the lease."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from grader.service.platform import Platform
 
 
 def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) -> bool:
-    """True in one process: a single UPDATE or INSERT decides."""
+    """One UPDATE or INSERT decides."""
     before = now - every
     with platform.sessions() as session:
         known = session.get(ChoreRow, name)
@@ -36,7 +35,6 @@ def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) ->
 
 
 def is_due(platform: Platform, name: str, every: timedelta) -> bool:
-    """True if it was not done for that long."""
     with platform.sessions() as session:
         known = session.get(ChoreRow, name)
         return known is None or known.begun_at <= clock(session) - every
@@ -50,15 +48,14 @@ def done(platform: Platform, name: str) -> None:
 
 @dataclass
 class Lease:
-    """The right to do a chore for ``limits.CHORE_LEASE_SECONDS`` by the database's clock. The row's time identifies
-    the holder."""
+    """For ``limits.CHORE_LEASE_SECONDS`` by the database's clock. The row's time identifies the holder."""
 
     platform: Platform
     name: str
     since: datetime
 
     def renew(self) -> bool:
-        """False if another process has it now: stop."""
+        """False: another process has it, stop."""
         with writing(self.platform.sessions) as session:
             now = clock(session)
             statement = update(ChoreRow).where(*self._own()).values(begun_at=now)

@@ -1,5 +1,5 @@
-"""Servers whose boxes do not contain strangers' code must not be reachable from other machines: ``local`` boxes, and
-``bubblewrap`` boxes without control groups for memory."""
+"""Boxes that do not contain strangers' code (``local``, and ``bubblewrap`` without control groups for memory) must
+not serve other machines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.errors import NotAllowed
 
 
 def check_exposure(host: str, box: str) -> None:
-    """Raises NotAllowed if the boxes are unfit for strangers' code and ``host`` is not a loopback address."""
+    """Raises NotAllowed with such boxes, unless ``host`` is loopback."""
     if is_loopback(host) or not (why := _why_not(box)):
         return
     raise NotAllowed(

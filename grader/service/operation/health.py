@@ -1,5 +1,3 @@
-"""Health for monitors, pages and ``grader doctor``."""
-
 from __future__ import annotations
 
 import shlex
@@ -20,7 +18,7 @@ from grader.service.platform import Platform
 
 
 def health(platform: Platform) -> Health:
-    """Never raises: a part that does not answer is not ok."""
+    """Never raises: silent parts are not ok."""
     named = platform.settings.device_list
     devices, alerts = named, []
     try:
@@ -50,8 +48,8 @@ def health(platform: Platform) -> Health:
 
 
 def ready(platform: Platform) -> Probe:
-    """True if the database answers, has exactly this release's tables, and takes writes. One query, and a write at
-    most every ``limits.WRITE_PROBE_SECONDS``."""
+    """The database answers, has exactly this release's tables, and takes writes. One query, and a write at most every
+    ``limits.WRITE_PROBE_SECONDS``."""
     try:
         missing = schema.missing_of(platform.engine)
     except SchemaTooNew:
@@ -65,7 +63,7 @@ def ready(platform: Platform) -> Probe:
 
 
 def _of_broken(platform: Platform) -> str:
-    """Not a failure: a restart would fix nothing. Names are for staff."""
+    """No failure: a restart would not help. Names are for staff."""
     count = len(broken_challenges(platform))
     return f"{count} broken {'challenge' if count == 1 else 'challenges'}: `grader doctor`" if count else ""
 
@@ -86,12 +84,12 @@ def catalogue_alerts(platform: Platform) -> list[Alert]:
     ]
 
 
-# Every page shows the banner; reading a whole catalogue for each is slow.
+# Every page shows the banner, and reading a catalogue is slow.
 _BROKEN_SECONDS = 10.0
 
 
 def broken_challenges(platform: Platform) -> list[str]:
-    """Slugs, at most ``_BROKEN_SECONDS`` old."""
+    """Slugs."""
     return platform.boards.recent(
         "broken challenges",
         _BROKEN_SECONDS,

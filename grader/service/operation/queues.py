@@ -1,5 +1,3 @@
-"""Staff actions on queues and workers, and the public view of queues."""
-
 from __future__ import annotations
 
 from datetime import datetime, timedelta
@@ -33,12 +31,12 @@ from grader.service.platform import Platform
 from grader.service.submissions.waiting import compilers_of, judges_of
 from grader.wakeups import run_queue
 
-# Workers that ended before are not shown.
+# Older ones are not shown.
 _RECENTLY = timedelta(hours=1)
 
 
 def list_queues(platform: Platform) -> QueueList:
-    """Those that are served, configured or have waiting submissions."""
+    """Served, configured or with waiting submissions."""
     with platform.sessions() as session:
         paused = queues.pauses(session)
         devices = _devices(platform, session)
@@ -64,8 +62,8 @@ def list_queues(platform: Platform) -> QueueList:
 
 
 def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> QueueList:
-    """``queue``: a device, ``compile`` or ``all``. Running submissions continue, new ones wait. Raises NotAllowed,
-    NotFound, BadRequest."""
+    """``queue``: a device, ``compile`` or ``all``. Running submissions continue. Raises NotAllowed, NotFound,
+    BadRequest."""
     check_staff(user)
     reason = " ".join(reason.split())
     if len(reason) > limits.REASON_CHARS:
@@ -78,7 +76,7 @@ def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> Queu
 
 
 def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
-    """Repeating it is not an error. Raises NotAllowed, NotFound."""
+    """Idempotent. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         if not queues.resume(session, queue):
@@ -92,7 +90,7 @@ def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
 
 
 def list_workers(platform: Platform, user: User) -> WorkerList:
-    """Those alive, drained or out of service, and recently ended ones. Raises NotAllowed."""
+    """Alive, drained, out of service, or recently ended. Raises NotAllowed."""
     check_staff(user)
     with platform.sessions() as session:
         now = clock(session)
@@ -108,7 +106,7 @@ def list_workers(platform: Platform, user: User) -> WorkerList:
 
 
 def drain_worker(platform: Platform, user: User, name: str) -> WorkerList:
-    """The worker finishes its submission and ends. Raises NotAllowed, NotFound."""
+    """It finishes its submission and ends. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.drain(session, name, utcnow())
@@ -118,7 +116,7 @@ def drain_worker(platform: Platform, user: User, name: str) -> WorkerList:
 
 
 def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
-    """The worker works again, now or when next started. Raises NotAllowed, NotFound."""
+    """Now or when next started. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.resume(session, name)
@@ -144,8 +142,7 @@ def get_kind(platform: Platform, user: User, slug: str) -> ChallengeKind:
 
 
 def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | None) -> ChallengeKind:
-    """For new submissions; None: by the track. Earlier ones keep their place. Raises NotAllowed, UnknownChallenge,
-    BadRequest."""
+    """For new submissions; None: by the track. Raises NotAllowed, UnknownChallenge, BadRequest."""
     check_staff(user)
     challenge = platform.catalogue.load(slug)
     if kind is not None and not kind.chosen:
@@ -161,7 +158,7 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
 
 
 def issue_missing_wakeups(platform: Platform) -> int:
-    """Returns the number issued. Skips paused queues. Raises redis.RedisError if Redis does not answer at first."""
+    """Returns their number. Skips paused queues. Raises redis.RedisError."""
     with platform.sessions() as session:
         paused = queues.pauses(session)
         waiting = session.execute(
@@ -202,7 +199,7 @@ def _waiting(session: Session, device: str) -> int:
 
 
 def _compiling(session: Session) -> int:
-    """Counts also those that the same worker runs next."""
+    """Also those that the same worker runs next."""
     return session.scalar(select(func.count()).where(SubmissionRow.state == State.COMPILING)) or 0
 
 

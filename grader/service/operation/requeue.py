@@ -1,5 +1,3 @@
-"""Retries submissions that the platform failed to judge."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,8 +19,8 @@ log = get_logger(__name__)
 
 
 def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
-    """With all attempts again; without names all failed ones except runs, for which nobody waits any more. Raises
-    NotFound, and Conflict if one has not failed or lost its source; then nothing is done."""
+    """With all attempts again; without names all failed ones but runs. Raises NotFound, Conflict (not failed, or no
+    source); then nothing is done."""
     wanted = [submission.lower() for submission in submissions] or _failed(platform)
     done = []
     with writing(platform.sessions) as session:

@@ -1,4 +1,4 @@
-"""Removes expired data and accounts' data. Runs expire; verdicts, times, sources and everything behind boards stay."""
+"""Removes expired data and accounts' data. Verdicts, times, sources and everything behind boards stay; runs expire."""
 
 from __future__ import annotations
 
@@ -41,21 +41,20 @@ log = get_logger(__name__)
 # No password hashes to this.
 _NO_PASSWORD = "!"  # noqa: S105
 
-# Pruning a year of reports at once would block everyone for minutes.
+# A year's reports at once would block everyone for minutes.
 _BATCH = 500
-# Unusable by then; kept for operators.
+# Kept for operators.
 _EXPIRED_DAYS = 30
-# A worker without a GPU has a new name at each start.
+# Workers without a GPU get new names.
 _WORKER_DAYS = 30
-# Only runs are ever removed.
 _NAMES: dict[type, str] = {SubmissionRow: "runs"}
 CHORE = "prune"
 CHORE_HOURS = 24
 
 
 def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
-    """Removes expired data and, with ``days``, reports and artefacts unused for that long, except reports of entries
-    on boards. ``dry_run`` only counts."""
+    """``days``: also reports and artefacts unused for that long, except of entries on boards. ``dry_run`` only
+    counts."""
     now = utcnow()
     before = now - timedelta(days=days) if days is not None else None
     with platform.sessions() as session:
@@ -75,7 +74,7 @@ def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
 
 
 def prune_if_due(platform: Platform) -> int:
-    """One sweeper prunes daily by ``settings.retention_days``. Returns the number of removed rows."""
+    """Daily, in one sweeper. Returns the number of removed rows."""
     if not chores.may_begin(platform, CHORE, timedelta(hours=CHORE_HOURS), utcnow()):
         return 0
     done = prune(platform, platform.settings.retention_days or None, dry_run=False)
@@ -83,13 +82,13 @@ def prune_if_due(platform: Platform) -> int:
 
 
 def _old_reports(before: datetime) -> Select[int, int]:
-    """Key and attempt of each report of a submission that ended long ago and is on no board."""
+    """Key and attempt; ended long ago, on no board."""
     stands = _standing()
     ended = and_(
         SubmissionRow.finished_at < before,
         SubmissionRow.state.in_((State.DONE, State.FAILED, State.CANCELLED)),
     )
-    # Certificates are made from finals' reports.
+    # Certificates need these.
     ended = and_(ended, SubmissionRow.kind != JudgingReason.FINAL)
     return (
         select(ReportRow.submission_id, ReportRow.attempt)
@@ -100,15 +99,14 @@ def _old_reports(before: datetime) -> Select[int, int]:
 
 
 def _standing() -> Select[int]:
-    """Each user's best per board and language: a board of one language may show another entry than that of all, and
-    boards of earlier versions stay open."""
+    """Each user's best per board and language: boards of one language and of earlier versions show other entries."""
     board = (
         SubmissionRow.challenge,
         SubmissionRow.version,
         SubmissionRow.device,
         SubmissionRow.language,
         SubmissionRow.user_id,
-        # The best ranked one, and the best that its author may put back.
+        # Ranked, and withdrawn.
         SubmissionRow.withdrawn_at.is_(None),
     )
     order = (SubmissionRow.time_us, SubmissionRow.created_at, SubmissionRow.id)
@@ -180,10 +178,9 @@ def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> 
 
 
 def forget(platform: Platform, name: str) -> Forgotten:
-    """Removes personal data, as ``grader.records.personal`` defines. Verdicts and times stay under a generated name,
-    so others' ranks stay; a team's sources stay until its competition's results. Earlier backups still contain
-    everything. Raises NotFound, and Conflict while a submission is being judged, or for the last admin or a course's
-    last owner."""
+    """Removes personal data (``grader.records.personal``). Verdicts and times stay under a generated name, so ranks
+    stay; a team's sources until the results. Backups still contain everything. Raises NotFound, Conflict (being
+    judged, last admin, last owner of a course)."""
     with writing(platform.sessions) as session:
         user = session.scalar(select(UserRow).where(UserRow.name_key == name.lower()).with_for_update())
         if user is None or user.deleted_at is not None:
@@ -218,7 +215,7 @@ def _count_own(session: Session, user: int) -> int:
 
 
 def _check_not_judged(session: Session, user: int, now: datetime) -> None:
-    """Submissions that count for a team keep their source, so they may continue. Raises Conflict."""
+    """A team's submissions keep their source, so they may continue. Raises Conflict."""
     active = session.scalar(
         select(SubmissionRow.public_id)
         .where(SubmissionRow.user_id == user, SubmissionRow.state.in_(ACTIVE), not_(sources.held(now)))
@@ -229,7 +226,7 @@ def _check_not_judged(session: Session, user: int, now: datetime) -> None:
 
 
 def _keep_grades_that_were_sent(session: Session, user: int, now: datetime) -> None:
-    """The learning platform keeps its grade; nothing more is sent."""
+    """The platform keeps its grade."""
     being_sent = and_(LtiScoreRow.held_until.is_not(None), LtiScoreRow.held_until > now)
     session.execute(
         delete(LtiScoreRow).where(

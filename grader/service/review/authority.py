@@ -1,4 +1,4 @@
-"""A submission's courses, and who decides about it: their staff, or the platform's if there are none."""
+"""A submission's courses, and who decides about it: their staff, else the platform's."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
 def check(
     session: Session, user: User, row: SubmissionRow, action: Action, elsewhere: Action
 ) -> CourseRow | None:
-    """The course in which ``user`` may do ``action``; None if there is none and they may do ``elsewhere``. Raises
-    NotAllowed."""
+    """None if there is none and they may do ``elsewhere``. Raises NotAllowed."""
     found = courses_of(session, row)
     for course in found:
         if permissions.may(permissions.standings(session, user, course.id), action):

@@ -1,5 +1,5 @@
-"""Comments on submissions by staff of its course (or the platform's if there is none), with replies of the student.
-Only staff see drafts, and all their comments until an assignment's feedback is released."""
+"""Comments by staff of a submission's course, else the platform's, and replies. Drafts, and all comments until the
+feedback's release, are for staff."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _Discussion:
         return self.session.scalars(query).all()
 
     def find(self, number: int) -> CommentRow:
-        """Raises NotFound, also if ``user`` may not see it."""
+        """Raises NotFound."""
         found = self.session.get(CommentRow, number) if number < 2**31 else None
         if found is None or found.submission_id != self.row.id or not self.sees(found):
             raise NotFound(
@@ -158,8 +158,8 @@ def _lines(row: SubmissionRow) -> int:
 
 
 def change(platform: Platform, user: User, submission: str, number: int, body: CommentChange) -> CommentList:
-    """Edits, sends a draft, resolves or reopens a thread. Earlier texts are kept for staff. Raises NotFound,
-    NotAllowed, BadRequest, Conflict (it was deleted)."""
+    """Also sends a draft, resolves or reopens. Staff can read earlier texts. Raises NotFound, NotAllowed, BadRequest,
+    Conflict (deleted)."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
@@ -199,7 +199,7 @@ def _resolve(talk: _Discussion, comment: CommentRow, resolved: bool) -> None:
 
 
 def remove(platform: Platform, user: User, submission: str, number: int) -> CommentList:
-    """One's own, or any for staff. Readers see that it existed; its text is kept for staff. A draft without replies
+    """One's own, or any for staff, who can still read it; others see that it existed. A draft without replies
     disappears. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
@@ -234,7 +234,7 @@ def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> N
 
 
 def _tell(talk: _Discussion, comment: CommentRow) -> None:
-    """Notifies students of staff's comments, and staff of the student's."""
+    """Students about staff's, staff about students'."""
     if comment.draft or (comment.staff and talk.held):
         return
     row = talk.row
@@ -266,7 +266,7 @@ def path_of(submission: str) -> str:
 
 
 def notify_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
-    """Notifies ``students`` (ids) with comments that are now released."""
+    """``students``: ids."""
     comment, submissions = CommentRow, SubmissionRow
     found = session.execute(
         select(submissions.user_id, submissions.public_id, submissions.challenge)

@@ -18,13 +18,13 @@ from grader.service.courses import permissions
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 
-# More names would make a larger page than the filtered one; unlisted names can be typed.
+# More would make too large a page; unlisted names can be typed.
 LISTED = 1_000
 
 
 @dataclass(frozen=True)
 class FilterNames:
-    """``students``: name -> full name from a roster, if any; ``more``: not all are listed."""
+    """``students``: name -> full name, if any; ``more``: not all."""
 
     students: dict[str, str]
     more: bool
@@ -33,11 +33,11 @@ class FilterNames:
 
 
 def read(platform: Platform, user: User, action: Action) -> FilterNames:
-    """For platform staff everyone, for others the people of courses in which they may do ``action``."""
+    """Platform staff: everyone; others: their courses' people."""
     with platform.sessions() as session:
         courses = permissions.courses_where(session, user, action)
         students = _students(session, user, courses)
-        # Submissions outlive their challenge's folder.
+        # Submissions outlive folders.
         served = {*platform.catalogue.slugs(), *session.scalars(select(VersionRow.challenge).distinct())}
         seen = publication.visible_to(session, user)
         challenges = sorted(slug for slug in served if slug in seen)
@@ -87,7 +87,7 @@ def check(
     ):
         if name is None or name_key(name) in {name_key(name) for name in listed}:
             continue
-        # An unlisted name may be one of too many, a deleted account, or former staff.
+        # Too many names, a deleted account, or former staff.
         if not (user.staff or names.more) or not _has_account(platform, name):
             raise _unknown(what, name, where, listed)
 

@@ -1,6 +1,5 @@
-"""Judging submissions again: ordered, compared, then published or discarded by staff. New judgements have their own
-rows, queued behind all students, and cost no attempt. Until published they count for nothing, and only staff see
-them."""
+"""Regrades: ordered, compared, then published or discarded by staff. Judgements have their own rows, queue behind all
+students, cost no attempt, and count and show only once published."""
 
 from __future__ import annotations
 
@@ -45,12 +44,10 @@ _LISTED = 200
 
 
 def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
-    """Queue the submissions that ``body`` names under the shown version. Repeating it extends the regrade by new
-    submissions and failed ones. Leaves out submissions without source (deleted accounts) and, for a challenge, those
-    of competitions whose final has begun or whose results are published. Raises NotFound, NotAllowed,
-    UnknownChallenge, ChallengeChanged, BadRequest, and Conflict: nothing to judge, part of another open regrade, in
-    such a competition, an unpublished version, or above ``limits.REGRADE_UNCONFIRMED`` submissions without
-    ``body.confirm``."""
+    """Under the shown version. Repeating it adds new and failed submissions. Leaves out those without source and, for
+    a challenge, those of competitions with a final or results. Raises NotFound, NotAllowed, UnknownChallenge,
+    ChallengeChanged, BadRequest, Conflict (nothing to judge, in another open regrade or such a competition, an
+    unpublished version, or more than ``limits.REGRADE_UNCONFIRMED`` without ``body.confirm``)."""
     with platform.sessions() as session:
         slugs = {first.challenge for first in choose(session, user, body).firsts}
     served = {slug: serve(platform, platform.catalogue.load(slug)) for slug in sorted(slugs)}
@@ -83,9 +80,8 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
 def start_version(
     platform: Platform, user: User, served: ServedVersion, ranked: set[int] | None
 ) -> tuple[int, int, int]:
-    """For a version that may be a draft; publishing it publishes the regrade. ``ranked``: only these ids. Returns the
-    regrade's number (0: nothing to order), the number queued, and the number without source. The caller checks
-    permission."""
+    """Publishing the version, perhaps a draft, publishes it. ``ranked``: only these ids. Returns the regrade's number
+    (0: nothing to order), queued ones, and those without source. The caller checks permission."""
     slug, version = served.challenge, served.version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)
@@ -113,7 +109,7 @@ def start_version(
 
 
 def _check_published(served: Iterable[ServedVersion]) -> None:
-    """Judging uses the folder's version, whose board may not be shown. Raises Conflict."""
+    """Judging uses the folder's version. Raises Conflict."""
     for folder in served:
         if not folder.published:
             raise Conflict(
@@ -173,7 +169,7 @@ def check(platform: Platform, user: User) -> None:
 
 
 def _check(session: Session, user: User) -> tuple[list[int], bool]:
-    """The courses, and whether also submissions outside courses. Raises NotAllowed."""
+    """Courses, and whether also submissions outside."""
     taught = permissions.courses_where(session, user, Action.REGRADE)
     standing = permissions.standings(session, user)
     mine = permissions.may(standing, Action.REGRADE_ANY)
@@ -183,7 +179,7 @@ def _check(session: Session, user: User) -> tuple[list[int], bool]:
 
 
 def list_regrades(platform: Platform, user: User, course: str | None = None) -> RegradeList:
-    """Those that the user may decide about, newest first, at most 200. Raises NotFound, NotAllowed."""
+    """Newest first, at most 200. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         query = select(RegradeRow).order_by(RegradeRow.id.desc()).limit(_LISTED)
         if course is not None:
@@ -198,7 +194,7 @@ def list_regrades(platform: Platform, user: User, course: str | None = None) -> 
 
 
 def get(platform: Platform, user: User, number: int, whole: bool = True) -> RegradeView:
-    """``whole``: with each submission and changed grade, else counts. Raises NotFound, NotAllowed."""
+    """``whole``: submissions and grades, else counts. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         row = find(session, user, number)
         if not whole:
@@ -207,8 +203,7 @@ def get(platform: Platform, user: User, number: int, whole: bool = True) -> Regr
 
 
 def publish(platform: Platform, user: User, number: int, body: RegradeDecision) -> RegradeView:
-    """The new judgements replace the previous ones; authors are notified. Raises NotFound, NotAllowed, Conflict (not
-    open, not all judged, or its version is unpublished)."""
+    """Notifies authors. Raises NotFound, NotAllowed, Conflict (not open, not all judged, or an unpublished version)."""
     with writing(platform.sessions) as session:
         row = _open_row(session, user, number)
         waiting, failed = regrades.counts(session, row.id)
@@ -235,7 +230,7 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
 
 
 def _tell(session: Session, row: RegradeRow) -> None:
-    """Once per submission that was judged again."""
+    """Once per submission."""
     for item in regrades.items(session, row.id):
         if item.after.state is State.DONE:
             text = f"Your submission for {item.first.challenge} was regraded: {row.reason}"
@@ -245,7 +240,7 @@ def _tell(session: Session, row: RegradeRow) -> None:
 
 
 def discard(platform: Platform, user: User, number: int) -> RegradeView:
-    """Nothing changes; waiting judgements are cancelled. Raises NotFound, NotAllowed, Conflict (it is not open)."""
+    """Nothing changes. Raises NotFound, NotAllowed, Conflict (not open)."""
     with writing(platform.sessions) as session:
         row = _open_row(session, user, number)
         now = clock(session)

@@ -33,7 +33,7 @@ from grader.service.submissions import submissions as reading
 
 @dataclass(frozen=True)
 class Chosen:
-    """``name`` is typed to confirm the regrade. Submissions without source are not judged again."""
+    """``name``: typed to confirm. Submissions without source are not judged."""
 
     row: RegradeRow
     name: str
@@ -43,8 +43,7 @@ class Chosen:
 def unsettled(
     session: Session, firsts: Sequence[SubmissionRow], scope: RegradeScope
 ) -> Sequence[SubmissionRow]:
-    """Leaves out official submissions to competitions whose final has begun or whose results are published. Raises
-    Conflict if one was named."""
+    """Without competitions' whose final has begun or whose results are out. Raises Conflict if one was named."""
     within = {first.competition_id for first in firsts if first.competition_id is not None}
     if not within:
         return firsts
@@ -99,7 +98,7 @@ def choose(session: Session, user: User, body: RegradeBody) -> Chosen:
 
 
 def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
-    """Only those of ``user`` (an id), alone or as a partner, if given."""
+    """Only ``user``'s (an id), also as a partner, if given."""
     parts = assignments.parts_of(session, [row.id for row in rows])
     found: dict[int, SubmissionRow] = {}
     for assignment in rows:
@@ -123,7 +122,7 @@ def order(
     under: dict[str, int],
     confirm: str | None,
 ) -> tuple[RegradeRow, list[SubmissionRow]]:
-    """The new or extended regrade, and what was queued. ``confirm`` None: not needed. Raises Conflict."""
+    """And what was queued. ``confirm`` None: not needed. Raises Conflict."""
     left_out = sum(not first.source for first in firsts)
     firsts = [first for first in firsts if first.source]
     if not firsts:
@@ -197,7 +196,7 @@ def _queue_failed(
 
 
 def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
-    """Those without a verdict that will get none."""
+    """Will get no verdict."""
     return [
         (item.item, session.get_one(SubmissionRow, item.first.id), item.after)
         for item in regrades.items(session, row.id)

@@ -1,5 +1,3 @@
-"""Effects of a regrade on submissions and grades."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -49,7 +47,7 @@ _ENDED = (State.FAILED, State.CANCELLED)
 
 
 def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> RegradeView:
-    """With submissions, and the changed grades and ranks that ``user`` may read."""
+    """With submissions, and grades and ranks that ``user`` may read."""
     found = regrades.items(session, row.id)
     schemes = _schemes(platform, {item.first.challenge for item in found})
     pairs = [_pair(item, schemes[item.first.challenge]) for item in found]
@@ -129,13 +127,13 @@ _ORDER = (Change.FAILED, Change.DOWN, Change.UP, Change.WAITING, Change.UNCHANGE
 
 
 def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
-    """The most important for staff come first."""
+    """Most important first."""
     ratio = pair.time_ratio or 1.0
     return _ORDER.index(pair.change), not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission
 
 
 def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
-    """Grades that would change if all judgements so far were published."""
+    """If all judgements so far were published."""
     judged = frozenset(item.after.id for item in found if item.after.state is State.DONE)
     students = {item.first.user_id for item in found if item.after.state is State.DONE}
     challenges = {item.first.challenge for item in found}
@@ -155,7 +153,7 @@ def _grades(platform: Platform, session: Session, user: User, found: Sequence[It
 def _boards(
     platform: Platform, session: Session, user: User, number: int, found: Sequence[Item]
 ) -> list[RegradedBoard]:
-    """Live boards that staff may read, unless a final or the results settled them."""
+    """Staff's live boards without a final or results."""
     places = {
         (item.first.competition_id, item.first.device)
         for item in found
@@ -248,7 +246,7 @@ def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> 
 
 
 def expected_s(session: Session, devices: Counter[str]) -> float | None:
-    """Seconds for one worker per device; None if a device's times are unknown."""
+    """For one worker per device; None if times are unknown."""
     return _takes_s(devices, _seconds(session, set(devices)))
 
 

@@ -1,7 +1,6 @@
-"""Similar submissions of an assignment: compared when staff ask, decided by a person. Counted submissions are
-compared with each other, with earlier ones from outside the course, and with staff's solution; the starter has no
-weight. Author and text of an outside submission are hidden unless the reader may read it anyway. Pairs mark reports
-for staff, and for students once confirmed."""
+"""Similar submissions: compared when staff ask, decided by a person. Counted ones are compared with each other, with
+earlier ones from outside, and with staff's solution, without the starter. Outside authors and texts are hidden unless
+the reader may read them anyway. Pairs mark reports for staff, and for students once confirmed."""
 
 from __future__ import annotations
 
@@ -52,9 +51,9 @@ from grader.service.platform import Platform
 from grader.service.submissions import submissions as reading
 from grader.similarity.comparison import Pair, Source, clusters
 
-# Ids of sources that are not submissions.
+# Not submissions.
 _SOLUTION = ""
-# The newest earlier ones, one per author.
+# One per author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
 # Per process: its other requests wait.
@@ -62,8 +61,7 @@ _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Pairs that are no longer similar go, unless staff decided about them or a side was deleted with an account.
-    Raises NotFound, NotAllowed, Unreachable."""
+    """Drops pairs, unless decided or with a deleted side. Raises NotFound, NotAllowed, Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
@@ -92,7 +90,7 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
 
 
 def _of_one_group(opened: OpenCourse, row: AssignmentRow, pair: Pair) -> bool:
-    """True if they handed in together, or share a group now and the assignment takes groups."""
+    """Handed in together, or in one group now."""
     session, at = opened.session, opened.row.id
     query = select(SubmissionRow.user_id).where(SubmissionRow.public_id.in_([pair.left, pair.right]))
     authors = session.scalars(query.distinct()).all()
@@ -125,7 +123,6 @@ def _asked(
             sources = [
                 Source(submission.public_id, str(submission.user_id), submission.source, language)
                 for submission in own
-                # Deleted accounts have no source.
                 if submission.language is language and submission.source
             ]
             if not sources:
@@ -145,7 +142,7 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """Others' submissions accepted before the assignment opened, outside competitions."""
+    """Accepted before the opening, outside competitions."""
     submission = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
@@ -170,7 +167,7 @@ def _earlier(
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
-    """None if its folder is broken or gone: submissions can still be compared."""
+    """None if its folder is broken: submissions can still be compared."""
     try:
         return platform.catalogue.load(slug)
     except (ChallengeInvalid, UnknownChallenge):
@@ -183,7 +180,7 @@ def _solution(challenge: Challenge, language: Language) -> str | None:
 
 
 def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[str, Any]]:
-    """All pairs, or the similar lines of two, in a separate process (``grader/similarity/__main__.py``)."""
+    """All pairs, or two's similar lines, in a process (``grader/similarity/__main__.py``)."""
     given = {
         "language": asked.language.value,
         "starter": asked.starter,
@@ -226,7 +223,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
     fresh = set()
     for challenge, pair in found:
         one, other = (pair.left, pair.left_share), (pair.right, pair.right_share)
-        # The assignment's own first, then by id.
+        # The assignment's own first.
         if not _is_own(row, counted.get(one[0])) or (_is_own(row, counted.get(other[0])) and one > other):
             one, other = other, one
         key = (one[0], other[0])
@@ -241,7 +238,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
                 assignment_id=row.id, challenge=challenge, submission=key[0], other=key[1], **values
             )
         )
-    # Sources deleted with an account cannot be compared again, so their pairs stay.
+    # Deleted sources cannot be compared again.
     incomparable = {
         submission.public_id
         for submission in _names(session, [id_ for key in kept for id_ in key]).values()
@@ -268,7 +265,7 @@ def _names(session: Session, ids: Sequence[str]) -> Mapping[str, SubmissionRow]:
 
 
 def read(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """The last comparison, most similar first. Raises NotFound, NotAllowed."""
+    """Most similar first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         run = opened.session.get(SimilarityRunRow, row.id)
@@ -337,8 +334,7 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
 
 def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
-    """Both sources and their similar lines; only line numbers for a source that the reader may not read. Raises
-    NotFound, NotAllowed, TooMany."""
+    """Only line numbers of a secret source. Raises NotFound, NotAllowed, TooMany."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         kept = _pair(opened, row, number)
@@ -363,7 +359,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         right = (_solution(challenge, left.language) if challenge is not None else None) or ""
     else:
         right = found[kept.other].source if kept.other in found else ""
-    # Other submissions may count now than in the comparison.
+    # Others may count now.
     of_language = next((group for group in asked if group.language is left.language), None)
     now = {source.id: source for source in of_language.sources} if of_language else {}
     now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
@@ -393,8 +389,7 @@ def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow
 def decide(
     platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
 ) -> SimilarityReport:
-    """Confirms, dismisses or reopens. Raises NotFound, NotAllowed, BadRequest if a pair is confirmed without a
-    reason."""
+    """Or reopens. Raises NotFound, NotAllowed, BadRequest (confirming without a reason)."""
     reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
     with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
         row = assignments.find(opened, assignment)

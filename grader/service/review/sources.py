@@ -1,5 +1,4 @@
-"""Sources in bulk as a ZIP, produced while it is read. File names are stable between exports. The manifest comes
-first, with authors and verdicts."""
+"""A ZIP of sources, produced while it is read. File names are stable; the manifest comes first."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ class Archive:
 
 
 def of_assignment(platform: Platform, user: User, course: str, slug: str, counted: bool = False) -> Archive:
-    """``counted``: only those behind points. Raises NotFound, NotAllowed."""
+    """``counted``: only behind points. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SOURCES) as opened:
         session, row = opened.session, assignments.find(opened, slug)
         members = {
@@ -122,7 +121,7 @@ def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int, ExportedSource]]:
-    """Row ids and manifest entries, oldest first, without sources."""
+    """Row ids and manifest entries, oldest first."""
     found = session.execute(
         select(
             *(

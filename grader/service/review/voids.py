@@ -1,5 +1,4 @@
-"""Voiding a result: its author reads the reason, and it does not count until staff restore it. The platform's staff
-void it everywhere, a course's staff in that course."""
+"""A void result does not count until staff restore it: everywhere by the platform's staff, in a course by its."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def void(platform: Platform, user: User, submission: str, body: VoidBody) -> SubmissionView:
-    """Repeating it changes the reason. The attempt stays used. Raises NotFound, NotAllowed, BadRequest, Conflict if
-    there is no result."""
+    """Repeating it changes the reason. The attempt stays used. Raises NotFound, NotAllowed, BadRequest, Conflict (no
+    result)."""
     with writing(platform.sessions) as session:
         void_in(platform, session, user, submission, body.reason, body.course)
     return get_submission(platform, user, submission)
@@ -122,7 +121,7 @@ def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequenc
 def _where(
     session: Session, user: User, row: SubmissionRow, course: str | None
 ) -> Sequence[CourseRow] | None:
-    """The courses in which ``user`` decides; None is everywhere. Raises NotFound, NotAllowed."""
+    """None: everywhere. Raises NotFound, NotAllowed."""
     found = authority.courses_of(session, row)
     if course is not None:
         opened = courses.open_in(session, user, course, Action.VOID)
@@ -147,7 +146,7 @@ def _note(
     after: str | None,
     course: CourseRow | None = None,
 ) -> None:
-    """In the log of every course in which it counts, else in the platform's."""
+    """Of every course in which it counts, else the platform's."""
     only = {"course": course.slug} if course is not None else {}
     numbers: list[int | None] = [course.id for course in authority.courses_of(session, row)]
     for number in numbers or [None]:
@@ -174,8 +173,7 @@ def _tell(session: Session, row: SubmissionRow, text: str) -> None:
 
 @dataclass(frozen=True)
 class Power:
-    """``courses`` (slugs): where they may void it; ``everywhere``: on all boards, too; ``void``: if it is void by
-    default."""
+    """``courses``: slugs; ``everywhere``: also boards; ``void``: by default."""
 
     everywhere: bool
     courses: Sequence[str]
@@ -203,7 +201,7 @@ def power(platform: Platform, user: User, submission: str) -> Power | None:
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """The submission itself, also if a judgement of it is named. Raises NotFound."""
+    """The submission, also by a judgement's id. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 

@@ -18,10 +18,10 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """Cancels at once if it waits or its lease is overdue; else its worker ends it within about a second. Repeating
-    it changes nothing. Raises NotFound, NotAllowed, Conflict once it is done or failed."""
+    """At once if it waits or its lease is overdue; else its worker ends it within about a second. Idempotent. Raises
+    NotFound, NotAllowed, Conflict (done or failed)."""
     with writing(platform.sessions) as session:
-        # A worker may take or return it between our read and our change.
+        # A worker may take or return it meanwhile.
         for _ in range(3):
             row = find(session, user, submission)
             others = row.user_id != user.id
@@ -44,7 +44,7 @@ def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
 def _cancel(session: Session, row: SubmissionRow) -> bool:
     """False if it changed meanwhile: try again."""
     now = clock(session)
-    # Overdue: its worker is gone, or its verdict would come too late.
+    # Overdue: the worker is gone, or its verdict too late.
     if row.state in FREE or (row.lease_until is not None and row.lease_until < now):
         return end_cancelled(session, row.id, row.attempt, now)
     statement = (

@@ -1,5 +1,4 @@
-"""An accepted kernel compared with another for the same challenge, version and device. ``opened`` says who may see
-which."""
+"""Two kernels for the same challenge, version and device. ``opened`` decides who may see which."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ from grader.service.platform import Platform
 from grader.service.submissions import opened
 from grader.service.submissions.submissions import find, readable
 
-# Listed entries per group, and shared entries that are examined for it.
+# Listed, and shared ones that are examined.
 _MOST, _MOST_ASKED = 20, 200
 # In addresses; a language follows.
 _STAFF = "staff-"
@@ -37,15 +36,14 @@ _STAFF = "staff-"
 
 @dataclass(frozen=True)
 class _Kernel:
-    """``workloads`` is empty if it was never judged."""
+    """``workloads``: empty if never judged."""
 
     shown: ComparedKernel
     workloads: Sequence[WorkloadReport]
 
 
 def compare(platform: Platform, user: User, submission: str, against: str = "") -> KernelComparison:
-    """``against``: a choice's key; empty: the first. Raises NotFound if the viewer may not see one, Conflict if
-    ``submission`` is no solution."""
+    """``against``: a choice's key, by default the first. Raises NotFound, Conflict (no solution)."""
     with platform.sessions() as session:
         row = _solution(session, user, submission)
         challenge = _challenge(platform, row.challenge)
@@ -71,7 +69,7 @@ def compare(platform: Platform, user: User, submission: str, against: str = "") 
 
 
 def solution_is_open(platform: Platform, user: User, submission: str) -> bool:
-    """True if ``user``, who may see the submission, may read staff's solution because of it."""
+    """Because of this submission, which ``user`` may see."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         return _Choices(platform, session, user, row, _challenge(platform, row.challenge)).solution_open
@@ -90,7 +88,7 @@ def _solution(session: Session, user: User, submission: str) -> SubmissionRow:
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
-    """None if its folder is broken or gone: submissions can still be compared."""
+    """None if its folder is broken."""
     try:
         challenge = platform.catalogue.load(slug)
         _ = challenge.solutions, challenge.commentary  # raises if one is unreadable
@@ -100,7 +98,7 @@ def _challenge(platform: Platform, slug: str) -> Challenge | None:
 
 
 class _Choices:
-    """What ``user`` may compare with ``row``, which they may see."""
+    """What ``user`` may compare with ``row``."""
 
     def __init__(
         self,
@@ -163,7 +161,7 @@ class _Choices:
         ]
 
     def _staffs(self, language: Language) -> _Kernel:
-        """With times and counters of staff's submission of the same source, if any."""
+        """With times of staff's submission of that source."""
         assert self._challenge is not None
         source = self._challenge.solutions[language]
         judged = [
@@ -209,7 +207,7 @@ class _Choices:
         ]
 
     def _alike(self) -> Select[SubmissionRow]:
-        """Accepted, for the same challenge, version and device."""
+        """On the same board."""
         table, row = SubmissionRow, self._row
         return select(table).where(
             table.challenge == row.challenge,
@@ -224,7 +222,7 @@ class _Choices:
     # ---- others' ----
 
     def _of_others(self) -> list[KernelChoice]:
-        """Shared entries of the board as the viewer sees it; for staff, the first of all."""
+        """Shared entries that the viewer sees; for staff, the first of all."""
         ranks = {place.submission: place.rank for place in self._places()[:_MOST_ASKED]}
         wanted = self._alike().where(SubmissionRow.id.in_(ranks)).options(defer(SubmissionRow.source))
         found = {row.id: row for row in self._session.scalars(wanted)}
@@ -269,7 +267,7 @@ def _kernel(session: Session, row: SubmissionRow, name: str) -> _Kernel:
 
 
 def _workloads(session: Session, row: SubmissionRow) -> list[WorkloadReport]:
-    """Only times and counters leave the report, no cases."""
+    """Only times and counters leave the report."""
     body = session.scalar(
         select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
     )

@@ -1,5 +1,4 @@
-"""Messages of the compiler or Python by line. A source can print into its log, so the amount read is bounded, and it
-is shown only as text."""
+"""Compiler's and Python's messages by line. A source can print into its log, so it is bounded, and only text."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _NVCC = re.compile(
     compiled_name() + r"\((\d{1,6})\): (?:catastrophic )?(error|warning)(?: (?:#[\w-]+))?: (.+)"
 )
 _GCC = re.compile(compiled_name() + r":(\d{1,6}):(?:(\d{1,6}):)? (?:fatal )?(error|warning): (.+)")
-# The judge's text for a source that Python cannot load, and for an exception in `solve`.
+# The judge's text if loading or `solve` raises.
 _LOADING = re.compile(r"(\w{1,80}) in line (\d{1,6}): (.+)")
 _RAISED = re.compile(r"(\w{1,80}) while [\w .]{1,60} \(line (\d{1,6})\)(?:: (.*))?")
 # nvcc repeats the line, indented by two columns, and points below it.
@@ -33,7 +32,7 @@ _SHIFT = 2
 
 
 def latest(platform: Platform, user: User, challenge: str) -> DiagnosticList | None:
-    """Of the latest submission or run; None if there is none, or no verdict yet."""
+    """Of the latest submission or run; None without a verdict."""
     with platform.sessions() as session:
         rows = [
             row
@@ -59,7 +58,7 @@ def of_submission(platform: Platform, user: User, submission: str) -> Diagnostic
 
 
 def read(report: Report, source: str) -> list[Diagnostic]:
-    """By line; only those that name a line of ``source``."""
+    """Only those on a line of ``source``."""
     lines = source.split("\n")
     found = _of_log(report.compiler_log, lines)
     if not report.language.compiled:
@@ -82,7 +81,7 @@ def _of_log(log: str, lines: list[str]) -> Iterator[Diagnostic]:
 
 
 def _column(log_lines: list[str], place: int, text: str) -> int:
-    """The column that nvcc points to, from 1; 0 if there is none, or the log shows another text, as for macros."""
+    """From 1; 0 if there is none, or the log shows another text, as for macros."""
     if place + 2 >= len(log_lines) or log_lines[place + 2].strip() != "^":
         return 0
     if log_lines[place + 1][_SHIFT:].rstrip() != text.rstrip():

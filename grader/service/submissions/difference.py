@@ -17,7 +17,7 @@ _EARLIER_MOST = 50
 
 @dataclass(frozen=True)
 class Block:
-    """Equal lines, or lines that replace others. Ranges are half-open, from 0."""
+    """Half-open ranges, from 0."""
 
     same: bool
     before: tuple[int, int]
@@ -33,7 +33,7 @@ class JudgedSide:
 
 @dataclass(frozen=True)
 class TimeChange:
-    """Microseconds per call; None if that side was not timed."""
+    """Microseconds per call; None if not timed."""
 
     name: str
     before: WorkloadReport | None
@@ -41,7 +41,6 @@ class TimeChange:
 
     @property
     def factor(self) -> float | None:
-        """The speedup from before to after."""
         before, after = (side.time_us if side else None for side in (self.before, self.after))
         return before / after if before is not None and after is not None else None
 
@@ -75,7 +74,7 @@ class Difference:
 
 
 def difference(platform: Platform, user: User, submission: str, against: str) -> Difference:
-    """From ``against`` to ``submission``. Raises NotFound, BadRequest if they are for different challenges."""
+    """From ``against`` to ``submission``. Raises NotFound, BadRequest (other challenge)."""
     after, before = (_side(platform, user, public_id) for public_id in (submission, against))
     if after.view.challenge != before.view.challenge:
         raise BadRequest(
@@ -92,8 +91,7 @@ def difference(platform: Platform, user: User, submission: str, against: str) ->
 
 
 def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionView]:
-    """Newest first, for the same challenge: the owner's; for staff who look at another's, everyone's. Raises
-    NotFound."""
+    """Newest first: the owner's; for staff on another's, everyone's. Raises NotFound."""
     view = submissions.get_submission(platform, user, submission)
     everyone = view.user != user.name
     return submissions.list_submissions(
@@ -102,7 +100,7 @@ def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionV
 
 
 def blocks(before: str, after: str) -> list[Block]:
-    """If the sources are too long to compare, everything between their common beginning and end counts as changed."""
+    """Too long sources: everything between common beginning and end."""
     old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])

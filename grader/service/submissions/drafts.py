@@ -1,5 +1,3 @@
-"""Contents of editors, kept between visits and shared between browsers."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime
@@ -19,7 +17,7 @@ from grader.service.platform import Platform
 
 
 class DraftChanged(Conflict):
-    """The draft was changed elsewhere, such as in another window."""
+    """Elsewhere, such as in another window."""
 
     code = "draft_changed"
 
@@ -40,8 +38,8 @@ def get_draft(platform: Platform, user: User, challenge: str, language: str) -> 
 
 
 def keep_draft(platform: Platform, user: User, challenge: str, language: str, body: DraftBody) -> DraftView:
-    """Also stores an empty source: its author deleted everything. Raises UnknownChallenge, UnknownLanguage,
-    BadSource, and DraftChanged if ``body.based_on`` is not the stored draft."""
+    """Also an empty source. Raises UnknownChallenge, UnknownLanguage, BadSource, DraftChanged (``body.based_on`` is
+    not stored)."""
     source = _checked(body.source)
     place = _place(user, challenge, language)
     manifest = publication.load(platform, user, challenge).manifest
@@ -54,7 +52,7 @@ def keep_draft(platform: Platform, user: User, challenge: str, language: str, bo
 
 
 def remove_draft(platform: Platform, user: User, challenge: str, language: str) -> None:
-    """Repeating it is not an error. Raises UnknownLanguage."""
+    """Idempotent. Raises UnknownLanguage."""
     place = _place(user, challenge, language)
     with writing(platform.sessions) as session:
         drafts.remove(session, place)

@@ -1,5 +1,5 @@
-"""Formats a source with clang-format or ruff, without running it. The program gets no environment or configuration
-file; its input, output, memory and time are bounded."""
+"""Formats a source by clang-format or ruff, without environment and configuration file, and bounded in input, output,
+memory and time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _COMMANDS: dict[bool, tuple[str, ...]] = {
 }
 _ADVICE = "The editor's own indentation works without it; staff can install the extra 'format'."
 _ERROR_CHARS = 300
-# ruff's; its other messages, such as crashes, help nobody.
+# ruff's; other messages help nobody.
 _SYNTAX = re.compile(r"Failed to parse solution\.py:(\d+):\d+: (.+)")
 _free = threading.BoundedSemaphore(limits.FORMATS_AT_ONCE)
 
@@ -113,6 +113,6 @@ _BOUNDS = (
 
 @cache
 def _program(name: str) -> str | None:
-    """Only from this environment, where the operator installed it for this purpose."""
+    """Installed by the operator for this purpose."""
     near = Path(sys.prefix) / "bin" / name
     return str(near) if near.is_file() else None

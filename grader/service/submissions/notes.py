@@ -1,4 +1,4 @@
-"""An author's private note on a submission. Staff cannot read it, not even in exports."""
+"""An author's private note: staff cannot read it, not even in exports."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def keep_note(platform: Platform, user: User, submission: str, body: NoteBody) -> SubmissionView:
-    """Also accepts the id of a later judgement; an empty text removes the note. Raises NotFound, NotAllowed, Conflict
-    for a run, BadRequest."""
+    """Also by a judgement's id; empty removes it. Raises NotFound, NotAllowed, Conflict (a run), BadRequest."""
     text = body.text.replace("\r\n", "\n").strip()
     # Forms count a line end as one character.
     if len(text) > limits.NOTE_CHARS:

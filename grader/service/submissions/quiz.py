@@ -1,4 +1,4 @@
-"""Questions on one's accepted kernel. Right answers leave the server only for settled questions."""
+"""Right answers leave the server only for settled questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(platform: Platform, user: User, submission: str) -> QuizView:
 
 
 def answer(platform: Platform, user: User, submission: str, number: int, body: QuizAnswerBody) -> QuizView:
-    """Raises NotFound, NotAllowed, BadRequest (no such choice), Conflict (settled, or the result does not count)."""
+    """Raises NotFound, NotAllowed, BadRequest (no such choice), Conflict (settled, or void)."""
     with writing(platform.sessions) as session:
         row = submissions.find(session, user, submission)
         found = next((each for each in quizzes.of(session, row.id) if each.number == number), None)

@@ -20,8 +20,8 @@ RUN_WINDOW_S = 3600.0
 
 
 def take(session: Session, settings: Settings, user: User, slug: str, now: datetime) -> int:
-    """Counts one submission and returns how many more are possible. Call it in the transaction that stores the
-    submission, with its time of creation. Raises TooMany."""
+    """Returns how many more are possible. Call it in the transaction that stores the submission, with its time.
+    Raises TooMany."""
     take_waiting(session, settings, user, now)
     scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
     used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
@@ -43,7 +43,7 @@ def _take_counted(session: Session, user: User, scope: str, most: int, now: date
 
 
 def take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
-    """Counts one waiting submission, nothing else. Raises TooMany."""
+    """Raises TooMany."""
     most = settings.waiting_per_user
     if _take_counted(session, user, quotas.WAITING, most, now):
         return

@@ -1,5 +1,3 @@
-"""A run of one case compared with its author's previous run of the same case, sizes and inputs."""
-
 from __future__ import annotations
 
 from sqlalchemy import select

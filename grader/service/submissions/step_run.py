@@ -12,9 +12,8 @@ from grader.service.submissions import submissions
 def step_run(
     platform: Platform, user: User, submission: str, case: str, choice: StepChoice
 ) -> SubmissionView:
-    """Run the submission's source again on one of its public cases, with the same data, as a run of ``user``, and
-    record ``choice``. Raises NotFound, BadRequest for a case that it did not run, Conflict if the challenge has
-    another version now, and as ``run``."""
+    """Runs the source again on a public case, with the same data, as ``user``, and records ``choice``. Raises
+    NotFound, BadRequest (a case that it did not run), Conflict (another version), and as ``run``."""
     report = submissions.get_report(platform, user, submission)
     known = next(
         (each for each in report.cases if each.name == case and not each.hidden and each.on is None), None

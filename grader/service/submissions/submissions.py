@@ -1,4 +1,4 @@
-"""Reading submissions. Students see only their own, staff see all."""
+"""Students see only their own, staff all."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
 
 
 def _comments(session: Session, user: User, row: SubmissionRow) -> int:
-    """Comments that the reader may read."""
     comment = CommentRow
     on_it = select(func.count()).select_from(comment).where(comment.submission_id == row.id)
     found = session.scalar(on_it.where(comment.deleted_at.is_(None))) or 0
@@ -105,9 +104,9 @@ def list_submissions(
     runs: bool = False,
     wanted: SubmissionFilter | None = None,
 ) -> SubmissionList:
-    """Newest first, at most ``limit`` (up to 200). ``everyone`` needs staff; teachers name their course in
-    ``wanted``. ``older_than``: begin after this id. ``runs``: instead of submissions. Judgements under later versions
-    are listed with their submission. Raises NotFound, NotAllowed, BadRequest (a time)."""
+    """Newest first, at most ``limit`` (up to 200), after ``older_than``. ``everyone`` needs staff; teachers name a
+    course in ``wanted``. Later judgements are listed with their submission. Raises NotFound, NotAllowed, BadRequest
+    (a time)."""
     history = _history(platform, user, challenge, everyone, runs, wanted or SubmissionFilter())
     with platform.sessions() as session:
         behind = find(session, user, older_than) if older_than is not None else None
@@ -124,7 +123,6 @@ def _history(
     runs: bool,
     wanted: SubmissionFilter,
 ) -> History:
-    """Raises NotFound, NotAllowed, BadRequest."""
     assigned = _assigned(platform, user, wanted.assignment, everyone) if wanted.assignment else _Assigned()
     others = everyone and (user.staff or assigned.taught is not None)
     if wanted.flag is not None and not others:
@@ -192,8 +190,8 @@ def get_source(platform: Platform, user: User, submission: str) -> SourceView:
 
 
 def get_report(platform: Platform, user: User, submission: str) -> Report:
-    """Whole for staff; for others without data of hidden cases, unless an ended assignment reveals them. Raises
-    NotFound, Conflict if there is none yet."""
+    """Without hidden cases' data for others than staff, unless an ended assignment reveals them. Raises NotFound,
+    Conflict (none yet)."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         body = session.scalar(
@@ -216,7 +214,7 @@ def get_report(platform: Platform, user: User, submission: str) -> Report:
 
 
 def find(session: Session, user: User, submission: str) -> SubmissionRow:
-    """Raises NotFound, also if this user may not see it."""
+    """Raises NotFound."""
     row = session.scalar(
         select(SubmissionRow)
         .where(SubmissionRow.public_id == submission.lower())
@@ -236,7 +234,7 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
 
 
 def readable(session: Session, user: User, submissions: Collection[str]) -> set[str]:
-    """Public ids of those that this user may see."""
+    """Public ids that this user may see."""
     wanted = SubmissionRow.public_id.in_(submissions)
     if user.staff:
         return set(session.scalars(select(SubmissionRow.public_id).where(wanted)))
@@ -255,8 +253,7 @@ def readable(session: Session, user: User, submissions: Collection[str]) -> set[
 
 
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
-    """Authors see a final's judgement after the results, because it names hidden sizes and seeds, and a regrade's
-    once it is published."""
+    """A final's judgement names hidden sizes and seeds, so it waits for the results; a regrade's for its publication."""
     if row.user_id != user.id or row.set_aside is SetAside.REGRADE:
         return False
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
@@ -265,7 +262,7 @@ def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def _is_shared(session: Session, user: User, row: SubmissionRow) -> bool:
-    """True if a group of ``user`` handed it in; for a regrade's, once it is published."""
+    """Handed in by a group of ``user``; a regrade's once it is published."""
     shared = row.set_aside is not SetAside.REGRADE and row.user_id != user.id
     return shared and user.id in groups.partners_of(session, row.id)
 
@@ -282,7 +279,7 @@ def teaches(user: User) -> bool:
 def teaches_author(
     session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
 ) -> bool:
-    """True if ``user`` has that right in a course that the submission was handed in for."""
+    """In a course of the submission."""
     return any(
         Standing(membership.role) in TABLE[action]
         for membership in _taught_in(session, user, SubmissionRow.id == row.id)
@@ -290,14 +287,14 @@ def teaches_author(
 
 
 def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """Id of a course with the submission in which ``user`` is staff, else None."""
+    """A course of the submission in which ``user`` is staff."""
     return next(
         (membership.course_id for membership in _taught_in(session, user, SubmissionRow.id == row.id)), None
     )
 
 
 def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequence[Row[str, int, str]]:
-    """Public ids, the courses that they were handed in for, and the user's role there."""
+    """Public ids, courses, and the user's role."""
     if not teaches(user):
         return []
     student, teacher = MemberRow, aliased(MemberRow)

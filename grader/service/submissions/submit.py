@@ -1,5 +1,3 @@
-"""Takes submissions: refuses those that cannot be judged, stores the others, issues wake-ups."""
-
 from __future__ import annotations
 
 import hashlib
@@ -52,12 +50,11 @@ _KEY_CHARS = 128
 def submit(
     platform: Platform, user: User, body: SubmitBody, idempotency_key: str | None = None
 ) -> SubmissionView:
-    """Store and queue a submission. A repeated key returns its first submission. With ``body.reuse``, an identical
-    judged one is returned, marked ``reused``, without an attempt. A competition's limits replace quotas and
-    assignments' limits. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource,
-    BadRequest, TooMany, NotAllowed (an assignment forbids the language or device), Conflict (the key was sent with
-    something else), ChallengeChanged (the folder changed under its version); for a competition also NotFound and
-    Conflict (not a participant, or outside their time)."""
+    """A repeated key returns its first submission; ``body.reuse`` an identical judged one, marked ``reused``, without
+    an attempt. A competition's limits replace all others. Raises UnknownChallenge, UnknownLanguage, UnknownDevice,
+    LanguageNotServed, BadSource, BadRequest, TooMany, NotAllowed (an assignment's language or device), Conflict (the
+    key's first request differs), ChallengeChanged; in a competition also NotFound, Conflict (no participant, or not
+    their time)."""
     return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
 
 
@@ -74,20 +71,20 @@ def take(
     platform: Platform, user: User, what: SubmitOrder, count: Count, reuse: bool = False
 ) -> SubmissionView:
     """Raises as ``submit``."""
-    # First, before anything that may have changed since or that waits: a client that keeps sending costs one read.
+    # Before anything that may have changed or that waits: a client that keeps sending costs one read.
     if (earlier := sent_before(platform, user, what)) is not None:
         return get_submission(platform, user, earlier)
     row = row_of(platform, user, what)
     return answer(platform, user, row, store(platform, user, row, what, count, reuse))
 
 
-# Runs in the transaction that stores the row. Returns how many more are possible (None: any number). Raises TooMany.
+# In the storing transaction. Returns how many more are possible (None: any number). Raises TooMany.
 Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
 
 
 @dataclass(frozen=True)
 class SubmitOrder:
-    """``sha256`` covers everything that distinguishes requests under one ``key``."""
+    """``sha256``: of everything but ``key``."""
 
     body: SourceBody
     run: bool
@@ -101,7 +98,7 @@ class SubmitOrder:
         """Raises BadRequest, BadSource, UnknownLanguage."""
         if key is not None and not 0 < len(key) <= _KEY_CHARS:
             raise BadRequest(f"An idempotency key must have 1 to {_KEY_CHARS} characters.")
-        # JSON can contain lone surrogates: they get the error of any text that is not UTF-8.
+        # Lone surrogates in JSON get the error of other text that is not UTF-8.
         source = decode(body.source.encode("utf-8", "surrogatepass"))
         language = language_of(body.filename, body.language)
         parts = [body.challenge, language, body.device or "", source]
@@ -116,7 +113,7 @@ class SubmitOrder:
 
 @dataclass(frozen=True)
 class StoredSubmission:
-    """``new``: this call stored it. ``remaining``: how many more the challenge takes from this user."""
+    """``new``: stored now. ``remaining``: possible for this challenge."""
 
     public_id: str
     new: bool
@@ -141,7 +138,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
             competition = teams.competition_for(
                 session, user, body.competition, challenge.slug, language, body.device
             )
-            # The clock that sets the time of receipt.
+            # It sets the time of receipt.
             if competition is not None and clock(session) < competition.ends_at:
                 kind = JudgingReason.COMPETITION
     if competition is not None:
@@ -167,7 +164,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
 
 
 def _own_case(challenge: Challenge, body: SourceBody, device: str, language: Language) -> str | None:
-    """Raises BadRequest, Conflict if the request names another version."""
+    """Raises BadRequest, Conflict (another version)."""
     if not isinstance(body, RunBody) or body.case is None:
         return None
     if body.case.step is not None and not (language.compiled and device_kind(device).on == ON_EMULATED):
@@ -189,8 +186,7 @@ def store(
 ) -> StoredSubmission:
     """Raises TooMany, Conflict, NotAllowed."""
     with writing(platform.sessions) as session:
-        # From here one user's submissions take turns, so keys cannot race on any database. Rows may still refer to
-        # the user: a partner's submission notes them.
+        # One user's submissions take turns, so keys cannot race. Rows may still refer to the user, as a partner's do.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update(key_share=True))
         if (earlier := _of_key(session, user, what)) is not None:
             return StoredSubmission(earlier, new=False, reused=False)
@@ -227,7 +223,7 @@ def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored
 
 
 def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None:
-    """None if the key is new. Raises Conflict if the request differs."""
+    """None if the key is new. Raises Conflict."""
     if what.key is None:
         return None
     with platform.sessions() as session:
@@ -254,9 +250,9 @@ def _of_key(session: Session, user: User, what: SubmitOrder) -> str | None:
 
 
 def _judged_before(session: Session, row: SubmissionRow) -> str | None:
-    """The latest judgement of the same source under the same version, if its report is kept. Runs differ in kind."""
+    """The same source and version, with a report. Runs differ in kind."""
     same = SubmissionRow
-    # In the index's order: few texts repeat, so few rows are read.
+    # In the index's order: few texts repeat.
     return session.scalar(
         select(same.public_id)
         .join(ReportRow, (ReportRow.submission_id == same.id) & (ReportRow.attempt == same.attempt))
@@ -271,7 +267,7 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
 
 
 def _device(devices: list[str], chosen: str | None, language: Language, challenge: Challenge) -> str:
-    """Without a choice, the first device that runs the language and has enough GPUs."""
+    """By default the first with the language and enough GPUs."""
     if chosen is not None and chosen not in devices:
         raise UnknownDevice(f"This platform has no device '{chosen}'.", f"Devices: {', '.join(devices)}.")
     gpus = challenge.manifest.gpus
@@ -307,7 +303,7 @@ def _board_hint(challenge: Challenge, devices: list[str]) -> str:
 
 
 def _filename(name: str, language: Language) -> str:
-    """The path's last part without control characters. Raises BadRequest if it is too long."""
+    """The last part, without control characters. Raises BadRequest (too long)."""
     last = PurePosixPath(name.replace("\\", "/")).name
     clean = "".join(char for char in last if unicodedata.category(char)[0] != "C")
     if len(clean) > limits.FILENAME_CHARS:

@@ -1,4 +1,4 @@
-"""A submission's place in its queue, its expected wait, and the reason."""
+"""Places, expected waits, and reasons."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
 
-# In shorter queues, overtaking takes little time.
+# Overtaking takes little time in shorter queues.
 _FEW = 4
-# Overtaking lengthens the wait, which allows more overtaking: at most this many rounds.
+# A longer wait allows more overtaking: at most this many rounds.
 _ROUNDS = 12
 _CLOSE_SECONDS = 0.05
-# Too few seconds do not show the rate of arrivals.
+# Fewer do not show a rate.
 _SEEN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
 class QueueWorkers:
-    """``faulty``: the host cannot start sandboxes. ``seen``: the last report if there are no workers."""
+    """``faulty``: cannot start sandboxes. ``seen``: the last report without workers."""
 
     serving: Collection[str]
     faulty: Collection[str] = ()
@@ -68,19 +68,18 @@ class QueueSnapshot:
         return self.places.get(row.id)
 
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
-        """None if nothing was judged yet, no worker is alive, or staff have to act first."""
+        """None if nothing was judged, no worker is alive, or staff must act."""
         if row.id not in self.places or self._obstacle(row) is not None:
             return None
         return self.waits.get(row.id)
 
     @cached_property
     def waits(self) -> dict[int, float]:
-        """Seconds until each begins: the work ahead, shared among workers, plus expected overtaking. Empty if
-        unknown."""
+        """Seconds until each begins: the work ahead, shared among workers, plus overtaking. Empty if unknown."""
         known = self.durations
         if known is None or not self.judges.serving:
             return {}
-        # Seconds until each worker is free, soonest first, and until each author's running submissions end.
+        # Seconds until each worker is free, sorted, and until each author's running submissions end.
         free = sorted(self._until_free(worker, known) for worker in self.judges.serving)
         ends: dict[int, float] = defaultdict(float)
         for held in self.running.values():
@@ -115,7 +114,7 @@ class QueueSnapshot:
 
     @property
     def overdue(self) -> bool:
-        """True if every worker's submission takes longer than usual."""
+        """Every worker's submission takes longer than usual."""
         known = self.durations
         busy = [self.running.get(worker) for worker in self.judges.serving]
         if known is None or not busy:
@@ -123,7 +122,7 @@ class QueueSnapshot:
         return all(running is not None and running.elapsed > 2 * known.of(running.work) for running in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
-        """None while a worker has it, and after its end."""
+        """None with a worker, and after the end."""
         place = self.place(row)
         if place is None or row.state not in FREE:
             return None
@@ -146,7 +145,7 @@ class QueueSnapshot:
         return any(running.user == user and running.of_author for running in self.running.values())
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
-        """A reason that holds whatever its place."""
+        """Whatever its place."""
         uncompiled = row.state is State.QUEUED and row.language.compiled
         if paused := self.pauses.of(self.device) or (uncompiled and self.pauses.of(queues.COMPILE)):
             return _paused(paused)
@@ -158,15 +157,15 @@ class QueueSnapshot:
 
 
 class _Line:
-    """Waiting submissions of one priority, in the order in which workers take them."""
+    """One priority's, in order."""
 
     def __init__(self, those: Iterable[Waiting]) -> None:
         self._coming = iter(those)
         self._passed: list[Waiting] = []
 
     def next(self, at: float, ends: Mapping[int, float]) -> Waiting | None:
-        """For a worker that is free in ``at`` seconds: the first whose author has none running then, else the first.
-        ``ends``: when each author's last one ends."""
+        """For a worker free in ``at`` seconds: the first whose author has none running then, else the first.
+        ``ends``: of authors' last ones."""
         for index, passed in enumerate(self._passed):
             if ends.get(passed.user, 0.0) <= at:
                 return self._passed.pop(index)
@@ -178,9 +177,8 @@ class _Line:
 
 
 def _done(free: Sequence[float], seconds: float, each: float) -> float:
-    """Seconds until a submission begins that lets ``seconds`` of others go first, ``each`` per submission, on workers
-    that become ``free``."""
-    # A worker that is free before one of them would end gets as large a share as the first.
+    """Seconds until a submission begins that lets ``seconds`` of others go first, ``each`` per submission."""
+    # Free before one of them would end: an equal share.
     begins = [max(free[0], begin - each) for begin in free]
     begins.append(math.inf)
     for count, (begin, next_begin) in enumerate(pairwise(begins), 1):
@@ -193,8 +191,7 @@ def _done(free: Sequence[float], seconds: float, each: float) -> float:
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected submissions: ``load`` worker seconds arrive per second until the deadline ``closes``, each put back by
-    ``back`` seconds."""
+    """``load`` worker seconds arrive per second until ``closes``, each put back by ``back`` seconds."""
 
     priority: int
     back: float
@@ -214,7 +211,7 @@ class Expected:
 def expected(
     arrivals: Iterable[Arrival], closing: Closing, known: Durations, now: datetime
 ) -> list[Expected]:
-    """Assumes the rate of ``arrivals``. Arrivals before a passed deadline say nothing about later ones."""
+    """At the rate of ``arrivals``. Those before a passed deadline say nothing about later ones."""
     loads: dict[tuple[int, float, datetime | None], float] = defaultdict(float)
     for arrival in arrivals:
         closes, seen = closing.of(arrival.work.challenge, arrival.competition), forecast.ARRIVALS
@@ -294,9 +291,9 @@ def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
     return WaitsFor(reason=reason, text=text, since=those.seen)
 
 
-# A queue this short is read for each request: it costs little, and people watch it closely.
+# Cheap enough to read for each request, and people watch it.
 _SHORT = 50
-# In longer queues, places are at most this old, and a new submission has none at first.
+# Greatest age in longer queues; a new submission has no place at first.
 _KEPT_SECONDS = 1.0
 _MISSING_SECONDS = 0.25
 
@@ -318,7 +315,7 @@ class QueueSnapshots:
 
     def of(self, session: Session, row: SubmissionRow, silent_s: float) -> QueueSnapshot:
         """``silent_s``: see ``line_of``."""
-        # Connect before locking: those who hold all connections may wait for the lock.
+        # Connect before locking: holders of all connections may wait for the lock.
         session.connection()
         with self._lock:
             kept = self._kept.get(row.device)
@@ -330,7 +327,7 @@ class QueueSnapshots:
 
 
 def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
-    """The snapshot's greatest allowed age; negative if it is useless for the row."""
+    """Negative: useless for the row."""
     if len(line.places) <= _SHORT:
         return -1.0
     return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS
