@@ -1,4 +1,4 @@
-"""Who may use a route, declared there: ``@open_to(STAFF)`` below ``@pages.get(...)``. A route without a declaration
+"""Declares who may use a route: ``@open_to(STAFF)`` below ``@pages.get(...)``. A route without a declaration
 is refused, and fails a test."""
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _kept_by_reader(response: Response) -> None:
 
 
 def zip_answer(file: IO[bytes], name: str) -> Response:
-    """``file``: positioned at its start, closed afterwards; uncached."""
+    """``file`` is at its start, and closed afterwards; uncached."""
     with file:
         return file_answer(file.read(), "application/zip", f"{name}.zip")
 

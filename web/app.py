@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from grader.service.platform import Platform
 
 API_PREFIX = "/api/v1"
-# Addresses of static files carry a hash.
+# Safe, because addresses of static files carry a hash.
 STATIC_SECONDS = 365 * 24 * 3600
 
 _SECURITY_SCHEMES: dict[str, Any] = {

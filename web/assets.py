@@ -1,4 +1,4 @@
-"""Addresses change with the content."""
+"""Static files, at addresses that change with the content."""
 
 from __future__ import annotations
 

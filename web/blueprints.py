@@ -1,4 +1,4 @@
-"""So new pages need no list."""
+"""Finds blueprints, so new pages need no list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flask import Blueprint
 def blueprints(package: ModuleType) -> list[Blueprint]:
     """By module name; no two rules match an address equally well (``tests/web/test_blueprints.py``)."""
     found: dict[str, Blueprint] = {}
-    # Some add views to another's blueprint.
+    # Some modules add views to another's blueprint.
     modules = [
         import_module(f"{package.__name__}.{name}")
         for name in sorted(info.name for info in iter_modules(package.__path__))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ACCEPTED_AT_ONCE = 64
 # Between two checks of the deadlines.
 _TICK_SECONDS = 1
-# Before the process ends.
+# For half-received requests and unread answers, before the process ends.
 _END_SECONDS = 0.3
 # Received bytes after which buffered ones are counted again.
 _COUNTED_BYTES = limits.MIB
@@ -260,7 +260,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
                 accepted = self.accept()
-            except OSError:  # such as no file descriptors left; retried
+            except OSError:  # such as no file descriptors left: retried
                 return
             if accepted is None:
                 return
@@ -282,7 +282,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
     def _evict_longest(self, channels: list[ClientChannel]) -> bool:
-        # Slow readers have their own limit: last.
+        # Slow readers have their own limit: close them last.
         waiting = [channel for channel in channels if channel.waits]
         waiting = [channel for channel in waiting if not channel.total_outbufs_len] or waiting
         if waiting:
@@ -290,7 +290,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return bool(waiting)
 
     def count(self, received: int) -> None:
-        """All share one bound; the largest go first."""
+        """All bodies share one bound; the largest go first."""
         self._counted += received
         if self._counted < _COUNTED_BYTES:
             return

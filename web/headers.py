@@ -29,7 +29,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# A year; the domain's other hosts are not ours.
+# A year, for this host only: the domain's other hosts are not ours.
 _ONLY_TLS = "max-age=31536000"
 
 

@@ -15,7 +15,7 @@ from grader.web.current import platform
 
 @dataclass(frozen=True)
 class Link:
-    """Current in its endpoint's blueprint and those in it."""
+    """Current on pages of its endpoint's blueprint and of those in it."""
 
     label: str
     endpoint: str
@@ -68,7 +68,7 @@ def init_app(app: Flask) -> None:
 
 
 def links() -> list[Link]:
-    """That this release has."""
+    """Links to pages that this release has."""
     user = viewer()
     reads = readers.may_read(platform(), user)
     wanted = [
@@ -86,7 +86,7 @@ def staff_links() -> list[Link]:
 
 
 def _inbox() -> list[Link]:
-    """Also for teachers."""
+    """For staff, and teachers."""
     user = viewer()
     if user is None or not (user.staff or teaches(user)):
         return []

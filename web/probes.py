@@ -1,4 +1,4 @@
-"""For machines: outside the API, without sign-in."""
+"""Outside the API, without sign-in."""
 
 from __future__ import annotations
 

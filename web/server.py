@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Threads wait for SQL; a second process helps if one blocks.
 _WORKERS = 2
 _THREADS = 8
-# Longer requests never end.
+# Requests take milliseconds: one that runs this long will never end.
 _GRACE_SECONDS = 5
 _TIMEOUT_SECONDS = 60
 
@@ -84,7 +84,7 @@ def _prepare(settings: Settings) -> AccountLink | None:
 
 
 def _load_modules() -> None:
-    """Once, before the fork."""
+    """Once, before the fork: imports take long."""
     gc.disable()  # imports stay
     import grader.service.messages.digests  # noqa: F401
     from grader.web import api, pages

@@ -215,7 +215,7 @@ def join_code(key: str) -> Iterator[None]:
 
 @contextmanager
 def team_code(code: str) -> Iterator[None]:
-    """``code``: a team's or invitation's, or "". Raises RateLimitExceeded (429)."""
+    """``code``: of a team or an invitation, or "". Raises RateLimitExceeded (429)."""
     if not code:
         yield
         return
@@ -237,7 +237,7 @@ def _sign_ups() -> str:
     return f"{limits.SIGN_UPS_PER_MINUTE} per minute; {limits.SIGN_UPS_PER_HOUR} per hour"
 
 
-# For asking for a mailed link, or using one.
+# For asking for a mailed link, or using it.
 mailed_link_limit = limiter.shared_limit(_sign_ups, scope="mailed-link", methods=["POST"])
 
 

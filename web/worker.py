@@ -54,7 +54,7 @@ class Worker(BaseWorker):  # type: ignore[misc]
 
 
 def _allow_files(wanted: int) -> None:
-    """The soft limit, up to the hard one."""
+    """Raises the soft limit, up to the hard one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

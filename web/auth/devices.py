@@ -36,7 +36,7 @@ def remember(user: User) -> None:
 
 
 def known(name: str) -> str | None:
-    """The key for counting tries; None if unknown."""
+    """The key for counting tries from this browser; None if the account is not known there."""
     try:
         whose, nonce = _signer().loads(request.cookies.get(COOKIE, ""), max_age=int(_LIFE.total_seconds()))
     except (BadData, TypeError, ValueError):

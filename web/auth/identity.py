@@ -1,4 +1,4 @@
-"""By bearer token, else by session cookie."""
+"""The caller, by bearer token, else by session cookie."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def is_admin() -> bool:
 
 
 def by_cookie() -> bool:
-    """Then CSRF must be ruled out."""
+    """True if only the cookie identifies the caller: then CSRF must be ruled out."""
     return bool(getattr(g, "by_cookie", False))
 
 

@@ -65,7 +65,7 @@ def begin(user: User) -> None:
 
 
 def is_recent() -> bool:
-    """Then its owner is present."""
+    """True if it began just now: then its owner is present."""
     return time.time() - float(session.get(_BEGUN_KEY, 0)) < _RECENT_SECONDS
 
 

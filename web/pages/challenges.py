@@ -166,7 +166,7 @@ def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submissi
 
 def _said(platform: Platform, user: User, slug: str, submission: str | None) -> DiagnosticList | None:
     if submission is not None:
-        # Invented addresses still open the editor.
+        # An old or invented address still opens the editor.
         with suppress(GraderError):
             if submissions.get_submission(platform, user, submission).challenge == slug:
                 return diagnostics.of_submission(platform, user, submission)

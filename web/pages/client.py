@@ -1,4 +1,4 @@
-"""A wheel for pip, which does not sign in."""
+"""The command line as a wheel, public because pip does not sign in."""
 
 from __future__ import annotations
 

@@ -467,7 +467,7 @@ def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str,
 
 
 def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> CompetitionBody:
-    """``stands``: the edited competition. Raises BadRequest."""
+    """Raises BadRequest. The last argument is the edited competition."""
     given: dict[str, Any] = {
         name: form.get(name, "").strip() for name in ("title", "scoring", "registration")
     }

@@ -23,7 +23,7 @@ _NEAR = 4
 
 @dataclass(frozen=True)
 class SourceSide:
-    """``lines``: shown of ``count`` from ``first``."""
+    """``count`` lines from number ``first``; ``lines``: the shown ones."""
 
     first: int
     count: int

@@ -86,11 +86,11 @@ def _contents(page: Page) -> list[tuple[int, str, str]]:
 
 
 def _kept(answer: Response | str) -> Response:
-    """Anonymous browsers revalidate; others do not cache."""
+    """Anonymous browsers revalidate; pages for signed-in users are not cached."""
     response = make_response(answer)
     if viewer() is not None:
         return response
-    # Form tokens differ in each answer.
+    # Form tokens differ in each answer, but all are valid.
     same = _CSRF.sub(b"", response.get_data()) + str(session.get("csrf_token", "")).encode()
     response.set_etag(hashlib.sha256(same).hexdigest())
     response.cache_control.private = True

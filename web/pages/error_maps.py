@@ -8,9 +8,9 @@ from itertools import groupby, pairwise
 from grader.schemas.error_map import Cell, ErrorMap, Writer
 from grader.schemas.report import Mismatch
 
-# More are smaller than a pixel on a phone.
+# More cells are smaller than a pixel on a phone.
 _ROWS, _COLUMNS = 64, 128
-# More would hide the cells.
+# Above this share, edges would hide the cells.
 _MOST_EDGES = 0.4
 
 

@@ -1,4 +1,4 @@
-"""Each word once per text."""
+"""Links words to the glossary, each once per text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.web.pages import markdown
 from grader.web.pages.api_reference import manual
 
 _PAGE = "glossary"
-# A term's heading.
+# The level of a term's heading.
 _TERM = 3
 # Other forms, and explained words; lower case.
 _FORMS = {
@@ -47,7 +47,7 @@ class Words:
         self._pattern = re.compile(rf"(?<![\w./-])(?:{listed})(?![\w/-])", re.IGNORECASE) if listed else None
 
     def split(self, text: str, seen: set[str]) -> Iterator[tuple[str, str]]:
-        """With addresses or "". ``seen``: linked already; it grows."""
+        """Parts of ``text`` with their address or "". ``seen``: addresses already linked; it grows."""
         end = 0
         for found in self._pattern.finditer(text) if self._pattern else ():
             address = self._addresses[found[0].lower()]

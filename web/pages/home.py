@@ -129,7 +129,7 @@ class Node:
 
 @dataclass(frozen=True)
 class TrackMap:
-    """``edges``: SVG paths in ``width`` by ``height`` pixels; ``joined`` False: no prerequisites."""
+    """``edges``: SVG paths in ``width`` by ``height`` pixels; ``joined``: whether the map has lines."""
 
     title: str
     description: str

@@ -27,7 +27,7 @@ _RECORDS = 50
 
 
 def _version(text: str) -> int:
-    """The column's range."""
+    """Clipped to the column's range."""
     return max(1, min(int(text), 2**31 - 1))
 
 
@@ -100,7 +100,7 @@ def table(slug: str) -> Response:
 @pages.get("/leaderboards/tracks/<track>")
 @open_to(READERS)
 def show_track(track: str) -> str:
-    """Who solved most of a track, and fastest; ?device= chooses, ?below= skips that many entries."""
+    """The people who solved most of a track, and fastest; ?device= chooses, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
     board = track_board.track_board(
         platform(), track, request.args.get("device") or None, limit=_PAGE, offset=below, viewer=viewer()

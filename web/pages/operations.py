@@ -26,7 +26,7 @@ _LOGGED = 100
 
 @dataclass(frozen=True)
 class HourBar:
-    """Percent of the plot; heights from the top."""
+    """Percent of the plot's size; heights from the top."""
 
     figures: HourFigures
     x: float

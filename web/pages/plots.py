@@ -45,7 +45,7 @@ class Axis:
 
 
 def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
-    """To a round number at or above ``highest`` (positive)."""
+    """From 0 to a round number at or above ``highest`` (positive)."""
     raw = highest / (most - 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(step * power for step in _STEPS if step * power >= raw * (1 - 1e-9))
@@ -113,7 +113,7 @@ def _sliver(axis: Axis, us: float) -> float:
     return max(1.0, axis.at(us))
 
 
-# Above it a linear axis hides fast ones.
+# Beyond this factor, a linear axis hides fast ones.
 _LINEAR_FACTOR = 12.0
 # Percent: half a point and its interval.
 _EDGE = 3.0

@@ -92,7 +92,7 @@ def _read() -> PublicationBody:
 def _offer(slug: str, error: GraderError | None = None) -> str:
     user = current_user()
     present = publication.get_state(platform(), user, slug)
-    # The effects of a scheduled publication.
+    # The effects of publishing, also for a plan.
     choices = [PublicationState.PUBLISHED, PublicationState.HIDDEN]
     return render_template(
         "publish.html",

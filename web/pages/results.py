@@ -184,7 +184,7 @@ def _choices(cells: Sequence[Cell], groups: Sequence[CaseGroup]) -> list[CaseFil
     return choices + [CaseFilter(group.category, group.category, len(group.cells)) for group in groups]
 
 
-# `solution.cu(3): error` (nvcc), `solution.cu:3:10: error` (host).
+# `solution.cu(3): error` (nvcc), `solution.cu:3:10: error` (host's compiler).
 _PLACE = re.compile(compiled_name() + r"(?:\((\d{1,6})\)|:(\d{1,6})(?=[:,]))")
 
 

@@ -27,7 +27,7 @@ def show(key: str) -> Response:
         result=result(found.report, request.args.get("cases", ALL)),
     )
     response = make_response(page)
-    # For search engines, and linked sites.
+    # Neither search engines nor linked sites may learn the address.
     response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

@@ -40,7 +40,7 @@ _LOOKS_EVERY = 1
 
 @dataclass(frozen=True)
 class Racing:
-    """Words: hexadecimal, in memory order."""
+    """One access of a race. Words: hexadecimal, in memory order."""
 
     block: str
     thread: str

@@ -2,7 +2,7 @@
 "use strict";
 {
 const LANES = 32;
-// Of 32 words, around the access.
+// Lines of 32 words around the access.
 const SHOWN_LINES = 64;
 const WORDS = { runs: "run", off: "skip it", path: "are on another path", waits: "wait at a barrier", later: "have their turn later", returned: "returned" };
 const FAILURES = {

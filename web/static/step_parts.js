@@ -95,7 +95,7 @@ function heap({ root, state, threadOf }) {
   }));
 }
 
-/** Once. */
+/** Runs once. */
 function begins({ root, about }) {
   for (const name of ["variables-part", "prints-part", "heap-part"]) root.querySelector(`[data-${name}]`).hidden = true;
   const text = document.querySelector("[data-differs]");

@@ -3,7 +3,7 @@
 {
 const SVG = "http://www.w3.org/2000/svg";
 const HIGH = 14;
-// Of the table.
+// Rows of the table.
 const MOST_LISTED = 400;
 const WORDS = { runs: "runs", diverged: "diverged", waits: "waits at a barrier", later: "has its turn later", done: "done" };
 

@@ -10,13 +10,13 @@ const NONE = 0x7fffffff;
 const CONSTANT = 0x80000000;
 const NEGATED = 1;
 const PARKED = 64;
-// Per block; rows between two; bytes of all.
+// Snapshots per block, rows between two, and bytes of all.
 const SNAPSHOTS = 64;
 const SPACING = 256;
 const SNAPSHOT_BYTES = 96 << 20;
 const PAGE = 1 << 14;
 const STATUS = ["goes on", "ended", "fault", "finding", "waits", "no room"];
-// Rows and parts of a time line.
+// Most rows and parts of a time line.
 const MOST_TIMED = 200000;
 const MOST_SPANS = 800;
 const RUNNING = new Set(["runs", "diverged"]);
@@ -238,7 +238,7 @@ class Machine {
     return each.map(of[kind]);
   }
 
-  /** By operation, by instruction, or bits. */
+  /** The operand's type: by operation, by instruction, or bits. */
   kindOf(row, index) {
     const told = this.header.operand_types?.[row.op]?.[index];
     if (told === undefined) {
@@ -362,7 +362,7 @@ class Machine {
     };
   }
 
-  /** x y z. */
+  /** The thread of a lane, as x y z. */
   state() {
     const row = this.pc * ROW < this.rowBytes.length ? this.rowAt(this.pc) : null;
     return {
@@ -489,7 +489,7 @@ class Machine {
 
 const NARROW = new Set(["b16", "f32", "s32", "u32", "b32", "f16", "bf16", "f16x2", "bf16x2", "u16", "s16", "u8", "s8"]);
 const WIDE = new Set(["f64", "s64", "u64", "b64"]);
-// Of the largest shown argument.
+// Bytes of the largest shown argument.
 const SCRATCH = 256;
 const MOST_ELEMENTS = 64;
 
@@ -510,7 +510,7 @@ function brainOf(bits) {
 /** Digits that distinguish a float from its neighbours, or fewer. */
 const digits = (value, most = 7) => String(Number(value.toPrecision(most)));
 
-/** Row or -1 per lane. */
+/** Each lane's row, or -1. */
 function rowsOfLanes(machine, warp) {
   const words = new Uint32Array(machine.c.memory.buffer, machine.c.step_warp(machine.it, warp), 5 + 3 * LANES);
   const [existing, exited, active, pc, groups] = words;
@@ -530,7 +530,7 @@ class Values {
     this.view = new DataView(machine.c.memory.buffer);
   }
 
-  /** As in C. */
+  /** A type's name in C. */
   name(index) {
     const type = this.types[index];
     if (type.kind === "pointer") return `${this.name(type.of)}*`;
@@ -546,7 +546,7 @@ class Values {
     return { f16: "half", bf16: "bfloat16", f16x2: "half2", bf16x2: "bfloat162" }[type.kind] ?? (type.name || type.kind);
   }
 
-  /** ``valid``: address of flags for written bytes, or 0. */
+  /** A value as text. ``valid``: address of flags for written bytes, or 0. */
   text(index, at, valid) {
     const type = this.types[index];
     const { kind, size } = type;

@@ -21,12 +21,12 @@ from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
-# Reserved prefix of names.
+# Names with this prefix are reserved.
 DELETED = "deleted-user-"
 # ``IdentityRow.came_by`` if the owner connected it with the password.
 BY_OWNER = "owner"
 _PASSWORD_MIN = 8
-# Hashing reads the whole password.
+# Bounded, because hashing reads the whole password.
 _PASSWORD_MAX = 1024
 
 
@@ -222,7 +222,7 @@ def _hasher() -> PasswordHasher:
 
 @functools.cache
 def _nobodys_hash() -> str:
-    """Takes unknown names as long as known ones."""
+    """So that unknown names take as long as known ones."""
     return _hasher().hash(secrets.token_hex())
 
 

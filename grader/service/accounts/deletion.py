@@ -97,7 +97,7 @@ def _tell(platform: Platform, row: UserRow, due: datetime) -> None:
 
 
 def take_back(platform: Platform, user: User, name: str) -> DeletionView:
-    """Repeating it is not an error. Raises NotFound, NotAllowed."""
+    """Idempotent. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)

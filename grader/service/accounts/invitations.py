@@ -18,7 +18,7 @@ from grader.service.accounts.links import LinkUseless
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Unlike mailed links.
+# Keys of mailed links lack this prefix.
 PREFIX = "inv_"
 _LARGEST_NUMBER = 2**31 - 1
 

@@ -91,7 +91,7 @@ def issue(
 def too_many_lately(
     session: Session, purpose: LinkPurpose, *, email: str, user_id: int | None = None
 ) -> bool:
-    """This hour's limit for the mailbox or the user."""
+    """True if this hour's limit for the mailbox or the user is reached."""
     if session.get_bind().dialect.name == "postgresql":
         # Two would see the same count. SQLite's writers take turns anyway.
         session.execute(select(func.pg_advisory_xact_lock(_MAIL_LOCK)))

@@ -109,7 +109,7 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
 
 
 def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) -> bool:
-    """Feedback may be unreleased."""
+    """An assignment may hold its feedback."""
     if column.column == "comments.submission_id" and found["staff"]:
         return not released.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
     if column.column == "rubric_scores.user_id":

@@ -168,7 +168,7 @@ def revoke_token(platform: Platform, token: str) -> None:
 
 
 def revoke_own(platform: Platform, user: User, number: int) -> None:
-    """All but ``current`` and programs' tokens. Returns their number."""
+    """Raises NotFound, also for somebody else's token."""
     with writing(platform.sessions) as session:
         statement = delete(TokenRow).where(TokenRow.id == number, TokenRow.user_id == user.id)
         if number > _LARGEST_NUMBER or not changed(session, statement):
@@ -176,7 +176,7 @@ def revoke_own(platform: Platform, user: User, number: int) -> None:
 
 
 def end_sessions(platform: Platform, user: User, current: str) -> int:
-    """All but ``current``, and no tokens of programs. Returns their number."""
+    """Ends all but ``current`` and programs' tokens. Returns their number."""
     with writing(platform.sessions) as session:
         return changed(
             session,

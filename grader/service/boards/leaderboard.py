@@ -162,7 +162,7 @@ def _names(
 
 
 def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | None:
-    """The baseline is exact."""
+    """The baseline is exact, so only the time's interval counts."""
     if speedup is None:
         return None
     return speedup * place.time_us / place.high_us, speedup * place.time_us / place.low_us

@@ -21,7 +21,7 @@ from grader.service.boards.portfolio_text import facts, heading
 
 _FONT_PACKAGE, _FONT_FILE = "fontpkg_jetbrains_mono", "JetBrainsMono[wght].ttf"
 _FONT, _BOLD = "JetBrainsMono", "Helvetica-Bold"
-# Not embedded.
+# PDF readers bring these fonts.
 _HAN, _HANGUL = "STSong-Light", "HYSMyeongJo-Medium"
 _IN_HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _IN_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
@@ -73,7 +73,7 @@ class _Line:
 @dataclass
 class _Page:
     lines: list[_Line] = field(default_factory=list)
-    # Titles with their heights.
+    # Titles of kernels with their heights.
     marks: list[tuple[str, float]] = field(default_factory=list)
 
 

@@ -15,7 +15,7 @@ from grader.records.names import Person
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 
-# Six bits each.
+# 64 of each, for six bits.
 _ADJECTIVES = """
     agile amber ample azure balmy blithe bold brave breezy bright brisk calm candid cheery civil clever coral cosy
     crisp curious daring deft dusky eager early earnest fabled fleet fond frank gentle gilded glad golden hardy hazel
@@ -63,7 +63,7 @@ class Names:
     students: frozenset[int] = frozenset()
 
     def of(self, user: int) -> tuple[str, bool]:
-        """And whether it is a pseudonym."""
+        """The name, and whether it is a pseudonym."""
         person = self.known[user]
         known = self.staff or user == self.viewer or user in self.students
         if known or not (person.anonymous or self.made_up):

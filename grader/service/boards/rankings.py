@@ -76,7 +76,7 @@ class Ranking:
         return self._of_reports(session).references
 
     def left_out(self, session: Session) -> list[str]:
-        """Of the best entry's judgement."""
+        """Cases left out when the best entry was judged."""
         return self._of_reports(session).left_out
 
     def _of_reports(self, session: Session) -> ReportFacts:
@@ -222,7 +222,7 @@ def _ranked_workloads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Those of all workloads."""
+    """Baselines that all workloads have."""
     names = [list(workload.get("baselines_us", {})) for workload in workloads]
     means = {
         name: _mean(workload["baselines_us"].get(name) for workload in workloads)
@@ -232,7 +232,7 @@ def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Geometric; None if a value is missing."""
+    """The geometric mean; None if a value is missing."""
     given = list(values)
     known = [value for value in given if value is not None and value > 0]
     return geometric_mean(known) if known and len(known) == len(given) else None

@@ -157,7 +157,7 @@ def _decide(platform: Platform, held: CatalogueSourceRow) -> None:
 
 
 def _unusable(platform: Platform, row: UploadRow, now: UploadRow | None) -> str:
-    """A sentence, or empty."""
+    """Why the upload cannot be used, or ""."""
     if row.check_state is not CheckState.PROVEN:
         said = f"{row.check_state.value}{_found(row)} (upload {row.number})"
         return f"{row.challenge} is not proven, its check says {said}."

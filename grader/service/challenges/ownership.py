@@ -25,7 +25,7 @@ def check(session: Session, user: User, slug: str, action: Action) -> None:
 
 
 def check_once(platform: Platform, user: User, slug: str, action: Action) -> None:
-    """In its own transaction."""
+    """As ``check``, in its own transaction."""
     with platform.sessions() as session:
         check(session, user, slug, action)
 

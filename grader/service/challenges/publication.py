@@ -1,4 +1,4 @@
-"""Who sees which challenge. New folders are drafts until staff publish them; assignments and competitions show theirs
+"""Decides who sees which challenge. New folders are drafts until staff publish them; assignments and competitions show theirs
 once they begin. For others an unpublished challenge, or another course's, does not exist. Only ``visible_to``
 decides; ``tests/service/challenges/test_who_sees_what.py`` has the table."""
 
@@ -79,7 +79,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     found -= {slug for slug, course in owned.items() if course not in mine}
     if user is None or not reads_drafts:
         return Visible(False, found)
-    # Teachers may be participants elsewhere.
+    # Teachers may take part elsewhere.
     kept = competitions.to_be_asked(session, moment)
     teaches = permissions.courses_where(session, user, Action.CHALLENGE_READ_DRAFT) if owned else []
     kept |= {slug for slug, course in owned.items() if course not in teaches}
@@ -103,7 +103,7 @@ def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[st
 
 
 def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """From the beginning on."""
+    """Participants see these from the beginning on."""
     chosen, mine = CompetitionChallengeRow, RegistrationRow
     found = session.scalars(
         select(chosen.challenge)
@@ -117,7 +117,7 @@ def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[s
 
 
 def visible(platform: Platform, user: User | None) -> Visible:
-    """In its own transaction."""
+    """As ``visible_to``, in its own transaction."""
     with platform.sessions() as session:
         return visible_to(session, user)
 

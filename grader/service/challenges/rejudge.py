@@ -41,7 +41,7 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
 
 
 def _entries(session: Session, slug: str, below: int) -> set[int]:
-    """In any language."""
+    """Submissions on boards of earlier versions, in any language."""
     earlier = [row.version for row in versions.history(session, slug) if row.version < below]
     public = {
         entry.submission
@@ -97,7 +97,7 @@ def compare(
 
 
 def _earlier(session: Session, slug: str, shown: int, new: int) -> int | None:
-    """Shown now, or before ``new``."""
+    """The version that is shown, or was before ``new``."""
     if shown != new:
         return shown
     published = [row.version for row in versions.history(session, slug) if row.published_at is not None]

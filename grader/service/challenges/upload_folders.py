@@ -45,7 +45,7 @@ class UploadFolders:
             return self._kept
 
     def forget(self) -> None:
-        """After this process changed which uploads are in use."""
+        """Call it after this process changed which uploads are in use."""
         with self._lock:
             self._looked = float("-inf")
 

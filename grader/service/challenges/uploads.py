@@ -284,7 +284,7 @@ def _present(platform: Platform, slug: str) -> Challenge | None:
 
 
 def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
-    """And its upload's number (0: the folder). Raises NotAllowed, UnknownChallenge."""
+    """The text and its upload's number (0: the folder). Raises NotAllowed, UnknownChallenge."""
     files, base = get_files(platform, user, slug)
     return files.get(_spec_path(slug), ""), base
 
@@ -304,7 +304,7 @@ def get_archive(platform: Platform, user: User, slug: str, number: int) -> bytes
 
 
 def preview(platform: Platform, user: User, slug: str, number: int) -> ChallengeDetail:
-    """For students. Raises NotAllowed, NotFound, Conflict (not examined), ChallengeInvalid."""
+    """As students would see it. Raises NotAllowed, NotFound, Conflict (not examined), ChallengeInvalid."""
     with _reading(platform, user, slug) as session:
         row = _find(session, slug, number)
     challenge = load_upload(platform, row)
@@ -325,7 +325,7 @@ def check_again(platform: Platform, user: User, slug: str, number: int) -> Uploa
 
 
 def stop_check(platform: Platform, user: User, slug: str, number: int) -> UploadView:
-    """Takes seconds. Raises NotAllowed, NotFound, Conflict."""
+    """The worker stops within seconds. Raises NotAllowed, NotFound, Conflict."""
     with _changing(platform, user, slug, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if row.check_state.ended:

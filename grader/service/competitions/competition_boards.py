@@ -42,7 +42,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Ranked:
-    """``counting``: by row ids."""
+    """``received`` and ``before``: by row ids."""
 
     standings: list[Standing]
     counts: Mapping[tuple[int, str], Count]

@@ -13,7 +13,7 @@ from grader import scoring
 from grader.challenge.model import Grading
 from grader.schemas.competition import Scoring
 
-# For sums of points.
+# For comparing sums of points.
 _DIGITS = 9
 
 

@@ -352,7 +352,7 @@ def assign_to_team(
 
 
 def _counting_team(session: Session, competition: CompetitionRow, user: User, now: datetime) -> TeamRow:
-    """Of several, the one that counts most."""
+    """Of several teams, the one that counts most."""
     teams = record.teams_of(session, competition.id, user.id)
     if not teams:
         raise Conflict(

@@ -22,7 +22,7 @@ from grader.service.courses.windows import Windows
 
 @dataclass(frozen=True)
 class Running:
-    """At ``at``."""
+    """An assignment that counts submissions at ``at``."""
 
     row: AssignmentRow
     course: CourseRow

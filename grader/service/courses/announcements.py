@@ -317,7 +317,7 @@ def _check_about(found: _Open, about: str | None) -> None:
     )
     assert found.competition is not None
     if clock(found.session) < found.competition.starts_at:
-        # Must not reveal its challenges.
+        # The answer must not reveal the competition's challenges.
         raise BadRequest("Its challenges are secret until it begins.", "Leave out `about`.")
     if found.session.scalar(select(CompetitionChallengeRow.challenge).where(*of_it)) is None:
         raise BadRequest(

@@ -94,7 +94,7 @@ def _challenges(
         raise BadRequest(
             f"The challenge {twins[0]} appears twice.", "List each challenge once, with its weight."
         )
-    # Invisible to the students.
+    # The course's students cannot see other courses' challenges.
     owned = owners.everything(course.session)
     kept = frozenset(slug for slug, owner in owned.items() if owner != course.row.id)
     if not course.user.staff:
@@ -290,7 +290,7 @@ def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[Ass
 
 
 def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[AssignmentPartRow]:
-    """Before the opening without drafts."""
+    """Without drafts before the opening."""
     parts = parts_of(session, [row.id]).get(row.id, [])
     if now >= row.open_at:
         return parts

@@ -55,7 +55,7 @@ class OpenCourse:
 
     @property
     def path(self) -> str:
-        """In the audit log."""
+        """Its name in the audit log."""
         return f"/courses/{self.row.slug}"
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
@@ -65,7 +65,7 @@ class OpenCourse:
 
 @contextmanager
 def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
-    """A student's first visit accepts. Raises NotFound, NotAllowed."""
+    """A student's first visit accepts the place. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         found = open_in(session, user, slug, action)
         if _pending(found) is None:

@@ -116,7 +116,7 @@ def _preview(
 
 
 def _points(student: StudentGrades, slug: str | None) -> tuple[float, float]:
-    """Before the curve, and their maximum."""
+    """Points before the curve, and their maximum."""
     if slug is None:
         return student.uncurved or 0.0, student.total_most or 0.0
     given = next(each for each in student.assignments if each.assignment == slug)

@@ -11,7 +11,7 @@ from grader.schemas.report import CaseGroup
 from grader.service.courses import points as pointing
 from grader.service.courses.grading import ACCEPTED, Assignment, Grade, Part, Scores
 
-# Named up to this number, then counted.
+# Submissions that do not count: named up to this number, then counted.
 _LISTED = 3
 
 

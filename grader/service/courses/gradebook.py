@@ -28,7 +28,7 @@ from grader.service.courses.grading import Assignment
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Less, of closed assignments' points: may need help.
+# A student below this share of closed assignments' points may need help.
 _LOW_SHARE = 0.5
 _SOON = timedelta(days=3)
 
@@ -86,7 +86,7 @@ def get_grades(platform: Platform, user: User, slug: str, name: str | None = Non
 
 @dataclass(frozen=True)
 class Difference:
-    """Before and after a regrade."""
+    """A student's points before and after a regrade."""
 
     course: str
     assignment: str

@@ -45,7 +45,7 @@ class Part:
 
     @property
     def computed(self) -> float:
-        """By a submission itself."""
+        """The most that a submission can earn by itself."""
         return self.scheme.most + self.questions
 
     @property
@@ -113,7 +113,7 @@ def of_assignment(
 def by_language(
     assignment: AssignmentRow, rows: Sequence[Judgement]
 ) -> tuple[Sequence[Judgement], Sequence[Judgement]]:
-    """Accepted and others: languages may change."""
+    """Accepted languages and others: the list may have changed."""
     if not assignment.languages:
         return rows, ()
     others = [row for row in rows if row.language not in assignment.languages]

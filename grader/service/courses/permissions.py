@@ -1,4 +1,4 @@
-"""Who may do what: one table, tested over every route. Standings add up."""
+"""One table of who may do what, tested over every route. Standings add up."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COURSE_STAFF: _ADMINS,
     Action.ROSTER_READ: _READERS,
     Action.ROSTER_EDIT: _TEACHERS,
-    # Their own; staff change all on the roster.
+    # Students choose their own; staff change all on the roster.
     Action.GROUP_CHOOSE: frozenset({Standing.STUDENT}),
     Action.ASSIGNMENT_READ: _MEMBERS,
     Action.ASSIGNMENT_READ_DRAFT: _READERS,
@@ -166,7 +166,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUESTION_READ: _MEMBERS,
     Action.QUESTION_ANSWER: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
-    # One's own is free; only admins touch staff's.
+    # Everyone may do it with their own account; only admins with staff's.
     Action.ACCOUNT_EXPORT: _PLATFORM,
     Action.ACCOUNT_DELETE: _PLATFORM,
     # Teachers choose assignments from drafts.
@@ -184,7 +184,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.WORKER_DRAIN: _PLATFORM,
     Action.WORKER_RESUME: _PLATFORM,
     Action.SUBMISSION_REQUEUE: _PLATFORM,
-    # One's own is free.
+    # Everyone may cancel their own.
     Action.SUBMISSION_CANCEL: _PLATFORM,
     # Only its author; staff may ask the log why an entry is gone.
     Action.ENTRY_WITHDRAW: frozenset(),
@@ -239,7 +239,7 @@ def role_in(session: Session, user: int, course: int) -> CourseRole | None:
 
 
 def courses_where(session: Session, user: User, action: Action) -> list[int]:
-    """Ids, by course roles only."""
+    """Course ids, by the roles there only."""
     if Scope.STAFF not in user.scopes:
         return []
     roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[action]]

@@ -79,7 +79,7 @@ def explain(
     resolution: float,
     groups: Sequence[CaseGroup] = (),
 ) -> list[Line]:
-    """``groups``: if they count."""
+    """``groups``: of the report, if they count."""
     weight = scheme.weight
     right = "every case is right" if accepted else "not every case is right"
     most = weight * scheme.correctness

@@ -11,7 +11,7 @@ from grader.records.models import CurveRow
 from grader.schemas.gradebook import AssignmentGrade, CategoryGrade
 from grader.schemas.policy import Category, GradePolicy
 
-# Of categories, by default.
+# The default scale of categories.
 _SCALE = 100.0
 _NAMES = ("p", "most", "mean", "highest")
 

@@ -158,13 +158,13 @@ class RosterPlan:
             self._invitation(line)
 
     def _keys(self, line: RosterLine, user: int | None) -> list[object]:
-        """Unique per table."""
+        """No two lines may share one of these."""
         keys: list[object] = [line[EMAIL].lower()] if line[EMAIL] else []
         keys += [("#", line[NUMBER])] if line[NUMBER] else []
         return keys + ([user] if user is not None else [])
 
     def _user(self, line: RosterLine) -> int | str | None:
-        """A text: a noted problem."""
+        """None or an account; a text if there is a problem, which is noted."""
         user, invited = self._identified(line)
         if line[ACCOUNT]:
             if user is None:
@@ -241,7 +241,7 @@ class RosterPlan:
                 what.append("their link stops working")
             values |= {"sha256": None, "issued_at": None, "expires_at": None}
         if what or row.accepted_at is not None:
-            # The account is gone: open again.
+            # The account is gone, so the invitation is open again.
             self._values.append((row, {**values, "person": person, "accepted_at": None, "user_id": None}))
             self._note(
                 line, line[EMAIL] or row.person, "change" if row.accepted_at is None else "return", what
@@ -298,7 +298,7 @@ class RosterPlan:
 
 
 def _person(line: RosterLine) -> str:
-    """For invitations."""
+    """Identifies the person in invitations."""
     return line[EMAIL].lower() or f"#{line[NUMBER]}"
 
 

@@ -32,7 +32,7 @@ log = get_logger(__name__)
 _SCORE_TYPE = "application/vnd.ims.lis.v1.score+json"
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS = 60
-# Unused before its end.
+# A token is unused in its last seconds.
 _TOKEN_MARGIN_SECONDS = 30
 # Worth another try. 409: the platform has a later timestamp.
 _AGAIN = frozenset({408, 409, 425, 429})

@@ -51,7 +51,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True)
 class Begun:
-    """``state``: must come back."""
+    """The browser must return with ``state``."""
 
     url: str
     state: str
@@ -61,7 +61,7 @@ class Begun:
 class Outcome:
     user: User | None  # signed in by the launch
     path: str = "/lti/continue"
-    needs: Literal["", "account", "course", "nothing"] = ""  # to be named first
+    needs: Literal["", "account", "course", "nothing"] = ""  # what somebody must name first
     problem: str = ""  # shown with that request
 
 
@@ -286,7 +286,7 @@ def _note_link(
     row.assignment_id = assignment.id
     row.title = launch.resource_title or assignment.title
     line_item, why_not = _line_item(known, launch)
-    # Named for some people only.
+    # The platform may name the column for some people only.
     if line_item or not row.line_item:
         row.line_item, row.why_not = line_item, why_not
     session.flush()

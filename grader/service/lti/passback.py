@@ -129,7 +129,7 @@ def _note(
     if not changes:
         return 0
     with writing(platform.sessions) as session:
-        # Against other comparisons and senders.
+        # Locked against other comparisons and senders.
         fresh = {
             row.user_id: row
             for row in session.scalars(

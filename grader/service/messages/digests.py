@@ -139,8 +139,8 @@ def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -
 
 
 def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
-    """A refusal leaves notices as before."""
-    # Counted up meanwhile: another mail.
+    """A refusal leaves the notices as before."""
+    # Notices counted up meanwhile need another mail.
     own = update(NoticeRow).where(NoticeRow.user_id == digest.user, NoticeRow.mail_id == digest.message_id)
 
     def taken() -> None:

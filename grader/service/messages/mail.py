@@ -64,7 +64,7 @@ class _Post:
 
 @functools.cache
 def _post() -> _Post:
-    # After the fork.
+    # Made after the fork.
     return _Post()
 
 
@@ -154,7 +154,7 @@ class _TlsConnection(_Connection, smtplib.SMTP_SSL):
 
 
 def _part(server: smtplib.SMTP) -> None:
-    """Whatever QUIT answers, the mail is taken."""
+    """Whatever QUIT answers, the server took the mail."""
     try:
         server.quit()
     except (OSError, smtplib.SMTPException):

@@ -59,7 +59,7 @@ class Writer:
         self.members: dict[str, Member] = {}
 
     def add(self, name: str, lines: Iterable[bytes]) -> Iterator[int]:
-        """Yields lines written so far."""
+        """Yields the count of written lines."""
         digest, count = hashlib.sha256(), 0
         with self._file.open(_info(name), "w", force_zip64=True) as member:
             for line in lines:

@@ -18,7 +18,7 @@ from grader.records.schema import missing, revision_of
 from grader.service.operation.archive import FORMAT, ArchiveManifest, Writer, secret_member, table_member
 from grader.settings import Settings
 
-# Notes of unfinished backups.
+# Holds a note for each unfinished backup.
 _NOTES = "backups-at-work"
 _PARTIAL = ".partial"
 
@@ -73,11 +73,11 @@ def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _noted(settings: Settings, partial: Path) -> Iterator[None]:
-    """Survives if this process is killed."""
+    """Notes the file; the note survives if this process is killed."""
     folder = settings.data_dir / _NOTES
     note = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     with ExitStack() as stack:
-        # Better than none.
+        # A backup without a note is better than none.
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             for old, left in _dead(folder):

@@ -31,7 +31,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.waiting import compilers_of, judges_of
 from grader.wakeups import run_queue
 
-# Older ones are not shown.
+# Workers that ended earlier are not shown.
 _RECENTLY = timedelta(hours=1)
 
 
@@ -199,7 +199,7 @@ def _waiting(session: Session, device: str) -> int:
 
 
 def _compiling(session: Session) -> int:
-    """Also those that the same worker runs next."""
+    """Counts also those that the same worker runs next."""
     return session.scalar(select(func.count()).where(SubmissionRow.state == State.COMPILING)) or 0
 
 

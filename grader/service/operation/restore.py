@@ -86,7 +86,7 @@ def _refuse_while_workers_live(connection: Connection, settings: Settings) -> No
 
 
 def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> None:
-    """At the backup's revision, then migrates."""
+    """Creates the backup's revision, then migrates."""
     migrate(connection, found.manifest.schema_revision)
     tables = dump.tables(connection)
     for table in reversed(tables):
@@ -101,11 +101,12 @@ def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> Non
 
 
 def _stage_secrets(settings: Settings, secrets: dict[str, bytes], replace: bool) -> list[tuple[Path, Path]]:
-    """Next to their places. Raises Conflict (others exist), BadBackup (outside the folder); nothing is written then."""
+    """Writes them next to their places. Raises Conflict (others exist), BadBackup (outside the folder); nothing is
+    written then."""
     folder = settings.data_dir / "secrets"
     places = {name: Path(os.path.normpath(folder / name)) for name in secrets}
     for name, secret in places.items():
-        # Checks the path that is written, again.
+        # The archive was checked; this checks the path that is written.
         if secret.parent != Path(os.path.normpath(folder)):
             raise BadBackup(f"The backup would write {name!r} outside {folder}.", "Nothing was changed.")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -82,13 +82,13 @@ def prune_if_due(platform: Platform) -> int:
 
 
 def _old_reports(before: datetime) -> Select[int, int]:
-    """Key and attempt; ended long ago, on no board."""
+    """Key and attempt of reports that ended long ago and are on no board."""
     stands = _standing()
     ended = and_(
         SubmissionRow.finished_at < before,
         SubmissionRow.state.in_((State.DONE, State.FAILED, State.CANCELLED)),
     )
-    # Certificates need these.
+    # Certificates need finals' reports.
     ended = and_(ended, SubmissionRow.kind != JudgingReason.FINAL)
     return (
         select(ReportRow.submission_id, ReportRow.attempt)
@@ -106,7 +106,7 @@ def _standing() -> Select[int]:
         SubmissionRow.device,
         SubmissionRow.language,
         SubmissionRow.user_id,
-        # Ranked, and withdrawn.
+        # The best ranked and the best withdrawn one.
         SubmissionRow.withdrawn_at.is_(None),
     )
     order = (SubmissionRow.time_us, SubmissionRow.created_at, SubmissionRow.id)

@@ -35,7 +35,7 @@ from grader.records.models import (
 from grader.records.models.base import PUBLIC_ID_CHARS
 from grader.service.courses.permissions import Action
 
-# Of a team's disqualification.
+# For the disqualification of a deleted account's team.
 NO_REASON = "The reason was removed with an account."
 
 # Subjects that name a person; None: any action.
@@ -62,14 +62,14 @@ _KEPT_FACTS = frozenset(
     }
     | {"withdrawn_at", "deleted", "edited", "submissions", "ordered", "left_out"}
 )
-# In the inbox's log.
+# The inbox's log names somebody under this key.
 _REVIEWER = "reviewer"
 # Notices may contain only a reason's beginning.
 _REASON_CHARS = 100
 
 
 def erase(session: Session, user: UserRow, made_up: str) -> None:
-    """While name, address and rows are still stored."""
+    """Call it while name, address and rows are still stored."""
     own = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
     _erase_subjects(session, user, made_up)
     _erase_what_is_about(session, user.id, own)
@@ -93,7 +93,7 @@ def erase(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
-    """By name, address, or roster data."""
+    """Entries that name the person, an address, or roster data."""
     called: set[tuple[int | None, str]] = {(None, user.name.lower())}
     if user.email_key is not None:
         called.add((None, user.email_key))
@@ -132,7 +132,7 @@ def _plain(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
-    """Of decisions about submissions, pairs, requests and regrades."""
+    """Reasons of decisions about submissions, pairs, requests and regrades."""
     public = list(session.scalars(select(SubmissionRow.public_id).where(SubmissionRow.id.in_(own))))
     of_submissions = AuditRow.subject.startswith("/submissions/")
     start = len("/submissions/") + 1
@@ -267,7 +267,7 @@ def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: s
     for reason, team in session.execute(voided.where(SubmissionRow.id.in_(own))).all():
         mates = select(RegistrationRow.user_id).where(RegistrationRow.team_id == team)
         told = NoticeRow.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
-        # Their own results' notices may have the same text.
+        # Notices about their own results may have the same text.
         told &= NoticeRow.text.startswith("Your team's ")
         for notice in session.scalars(select(NoticeRow).where(NoticeRow.user_id.in_(mates), told)).all():
             notice.text = notice.text.partition(": ")[0]

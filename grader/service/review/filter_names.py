@@ -87,7 +87,7 @@ def check(
     ):
         if name is None or name_key(name) in {name_key(name) for name in listed}:
             continue
-        # Too many names, a deleted account, or former staff.
+        # The name may be unlisted, a deleted account, or former staff.
         if not (user.staff or names.more) or not _has_account(platform, name):
             raise _unknown(what, name, where, listed)
 

@@ -43,7 +43,7 @@ from grader.service.review import authority, voids
 from grader.service.submissions import submissions as reading
 
 _LISTED = 200
-# Shown next to the link.
+# The number next to the link counts no further.
 _COUNTED = 1_000
 _COUNT_SECONDS = 10.0
 _REQUEST = "regrade_request"

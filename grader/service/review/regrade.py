@@ -169,7 +169,7 @@ def check(platform: Platform, user: User) -> None:
 
 
 def _check(session: Session, user: User) -> tuple[list[int], bool]:
-    """Courses, and whether also submissions outside."""
+    """The user's courses, and whether they decide outside courses, too."""
     taught = permissions.courses_where(session, user, Action.REGRADE)
     standing = permissions.standings(session, user)
     mine = permissions.may(standing, Action.REGRADE_ANY)
@@ -230,7 +230,7 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
 
 
 def _tell(session: Session, row: RegradeRow) -> None:
-    """Once per submission."""
+    """Each author, once per submission."""
     for item in regrades.items(session, row.id):
         if item.after.state is State.DONE:
             text = f"Your submission for {item.first.challenge} was regraded: {row.reason}"

@@ -122,7 +122,7 @@ def order(
     under: dict[str, int],
     confirm: str | None,
 ) -> tuple[RegradeRow, list[SubmissionRow]]:
-    """And what was queued. ``confirm`` None: not needed. Raises Conflict."""
+    """Returns the regrade and the queued judgements. ``confirm`` None: not needed. Raises Conflict."""
     left_out = sum(not first.source for first in firsts)
     firsts = [first for first in firsts if first.source]
     if not firsts:
@@ -196,7 +196,7 @@ def _queue_failed(
 
 
 def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
-    """Will get no verdict."""
+    """Those that will get no verdict."""
     return [
         (item.item, session.get_one(SubmissionRow, item.first.id), item.after)
         for item in regrades.items(session, row.id)

@@ -133,7 +133,7 @@ def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
 
 
 def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
-    """If all judgements so far were published."""
+    """Grades as they would be if all finished judgements were published."""
     judged = frozenset(item.after.id for item in found if item.after.state is State.DONE)
     students = {item.first.user_id for item in found if item.after.state is State.DONE}
     challenges = {item.first.challenge for item in found}
@@ -153,7 +153,7 @@ def _grades(platform: Platform, session: Session, user: User, found: Sequence[It
 def _boards(
     platform: Platform, session: Session, user: User, number: int, found: Sequence[Item]
 ) -> list[RegradedBoard]:
-    """Staff's live boards without a final or results."""
+    """Live boards that staff may read, without a final or results."""
     places = {
         (item.first.competition_id, item.first.device)
         for item in found

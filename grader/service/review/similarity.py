@@ -51,9 +51,9 @@ from grader.service.platform import Platform
 from grader.service.submissions import submissions as reading
 from grader.similarity.comparison import Pair, Source, clusters
 
-# Not submissions.
+# Ids of sources that are not submissions.
 _SOLUTION = ""
-# One per author.
+# The newest ones, one per author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
 # Per process: its other requests wait.
@@ -61,7 +61,8 @@ _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Drops pairs, unless decided or with a deleted side. Raises NotFound, NotAllowed, Unreachable."""
+    """Drops pairs that are no longer similar, unless decided or with a deleted side. Raises NotFound, NotAllowed,
+    Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
@@ -142,7 +143,7 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """Accepted before the opening, outside competitions."""
+    """Others' submissions accepted before the opening, outside competitions."""
     submission = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
@@ -223,7 +224,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
     fresh = set()
     for challenge, pair in found:
         one, other = (pair.left, pair.left_share), (pair.right, pair.right_share)
-        # The assignment's own first.
+        # The assignment's own source first.
         if not _is_own(row, counted.get(one[0])) or (_is_own(row, counted.get(other[0])) and one > other):
             one, other = other, one
         key = (one[0], other[0])
@@ -359,7 +360,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         right = (_solution(challenge, left.language) if challenge is not None else None) or ""
     else:
         right = found[kept.other].source if kept.other in found else ""
-    # Others may count now.
+    # Other submissions may count now.
     of_language = next((group for group in asked if group.language is left.language), None)
     now = {source.id: source for source in of_language.sources} if of_language else {}
     now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
@@ -389,7 +390,7 @@ def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow
 def decide(
     platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
 ) -> SimilarityReport:
-    """Or reopens. Raises NotFound, NotAllowed, BadRequest (confirming without a reason)."""
+    """Confirms, dismisses or reopens. Raises NotFound, NotAllowed, BadRequest (confirming without a reason)."""
     reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
     with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
         row = assignments.find(opened, assignment)

@@ -194,7 +194,7 @@ def _archive(platform: Platform, name: str, rows: Sequence[tuple[int, ExportedSo
 
 
 class _Sink:
-    """A write-only file that drops what was taken."""
+    """A write-only file that drops data once it is taken."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

@@ -121,7 +121,7 @@ def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequenc
 def _where(
     session: Session, user: User, row: SubmissionRow, course: str | None
 ) -> Sequence[CourseRow] | None:
-    """None: everywhere. Raises NotFound, NotAllowed."""
+    """Courses in which ``user`` decides; None: everywhere. Raises NotFound, NotAllowed."""
     found = authority.courses_of(session, row)
     if course is not None:
         opened = courses.open_in(session, user, course, Action.VOID)
@@ -173,7 +173,7 @@ def _tell(session: Session, row: SubmissionRow, text: str) -> None:
 
 @dataclass(frozen=True)
 class Power:
-    """``courses``: slugs; ``everywhere``: also boards; ``void``: by default."""
+    """``courses``: slugs; ``everywhere``: also on boards; ``void``: whether it is void where they decide by default."""
 
     everywhere: bool
     courses: Sequence[str]

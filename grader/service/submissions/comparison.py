@@ -28,7 +28,7 @@ from grader.service.platform import Platform
 from grader.service.submissions import opened
 from grader.service.submissions.submissions import find, readable
 
-# Listed, and shared ones that are examined.
+# Listed entries, and shared ones that are examined.
 _MOST, _MOST_ASKED = 20, 200
 # In addresses; a language follows.
 _STAFF = "staff-"
@@ -69,7 +69,7 @@ def compare(platform: Platform, user: User, submission: str, against: str = "") 
 
 
 def solution_is_open(platform: Platform, user: User, submission: str) -> bool:
-    """Because of this submission, which ``user`` may see."""
+    """True if this submission, which ``user`` may see, opens it."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         return _Choices(platform, session, user, row, _challenge(platform, row.challenge)).solution_open
@@ -91,7 +91,7 @@ def _challenge(platform: Platform, slug: str) -> Challenge | None:
     """None if its folder is broken."""
     try:
         challenge = platform.catalogue.load(slug)
-        _ = challenge.solutions, challenge.commentary  # raises if one is unreadable
+        _ = challenge.solutions, challenge.commentary  # raises if a file is unreadable
         return challenge
     except (ChallengeInvalid, UnknownChallenge):
         return None
@@ -161,7 +161,7 @@ class _Choices:
         ]
 
     def _staffs(self, language: Language) -> _Kernel:
-        """With times of staff's submission of that source."""
+        """With times of staff's submission of the same source."""
         assert self._challenge is not None
         source = self._challenge.solutions[language]
         judged = [
@@ -207,7 +207,7 @@ class _Choices:
         ]
 
     def _alike(self) -> Select[SubmissionRow]:
-        """On the same board."""
+        """For the same challenge, version and device."""
         table, row = SubmissionRow, self._row
         return select(table).where(
             table.challenge == row.challenge,

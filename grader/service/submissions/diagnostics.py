@@ -24,7 +24,7 @@ _NVCC = re.compile(
     compiled_name() + r"\((\d{1,6})\): (?:catastrophic )?(error|warning)(?: (?:#[\w-]+))?: (.+)"
 )
 _GCC = re.compile(compiled_name() + r":(\d{1,6}):(?:(\d{1,6}):)? (?:fatal )?(error|warning): (.+)")
-# The judge's text if loading or `solve` raises.
+# The judge's texts for exceptions while loading and in `solve`.
 _LOADING = re.compile(r"(\w{1,80}) in line (\d{1,6}): (.+)")
 _RAISED = re.compile(r"(\w{1,80}) while [\w .]{1,60} \(line (\d{1,6})\)(?:: (.*))?")
 # nvcc repeats the line, indented by two columns, and points below it.

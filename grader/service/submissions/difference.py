@@ -17,7 +17,7 @@ _EARLIER_MOST = 50
 
 @dataclass(frozen=True)
 class Block:
-    """Half-open ranges, from 0."""
+    """Ranges are half-open, from 0."""
 
     same: bool
     before: tuple[int, int]
@@ -100,7 +100,7 @@ def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionV
 
 
 def blocks(before: str, after: str) -> list[Block]:
-    """Too long sources: everything between common beginning and end."""
+    """If sources are too long, everything between the common beginning and end counts as changed."""
     old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])

@@ -17,7 +17,7 @@ from grader.service.platform import Platform
 
 
 class DraftChanged(Conflict):
-    """Elsewhere, such as in another window."""
+    """Somebody, likely the same person, changed it in another window."""
 
     code = "draft_changed"
 

@@ -39,7 +39,7 @@ _COMMANDS: dict[bool, tuple[str, ...]] = {
 }
 _ADVICE = "The editor's own indentation works without it; staff can install the extra 'format'."
 _ERROR_CHARS = 300
-# ruff's; other messages help nobody.
+# ruff's; other messages, as of a crash, help nobody.
 _SYNTAX = re.compile(r"Failed to parse solution\.py:(\d+):\d+: (.+)")
 _free = threading.BoundedSemaphore(limits.FORMATS_AT_ONCE)
 
@@ -113,6 +113,6 @@ _BOUNDS = (
 
 @cache
 def _program(name: str) -> str | None:
-    """Installed by the operator for this purpose."""
+    """Only from this environment: the operator installed it for this purpose."""
     near = Path(sys.prefix) / "bin" / name
     return str(near) if near.is_file() else None

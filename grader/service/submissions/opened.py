@@ -1,4 +1,4 @@
-"""Who may read staff's solution and others' kernels: only after solving, never while they are of use. Everything that
+"""Decides who may read staff's solution and others' kernels: only after solving, never while they are of use. Everything that
 shows a source to others than author and staff asks here."""
 
 from __future__ import annotations

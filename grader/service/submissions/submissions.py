@@ -253,7 +253,7 @@ def readable(session: Session, user: User, submissions: Collection[str]) -> set[
 
 
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
-    """A final's judgement names hidden sizes and seeds, so it waits for the results; a regrade's for its publication."""
+    """A final's judgement names hidden sizes and seeds, so it waits for the results, a regrade's for publication."""
     if row.user_id != user.id or row.set_aside is SetAside.REGRADE:
         return False
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
@@ -279,7 +279,7 @@ def teaches(user: User) -> bool:
 def teaches_author(
     session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
 ) -> bool:
-    """In a course of the submission."""
+    """True if ``user`` has that right in a course of the submission."""
     return any(
         Standing(membership.role) in TABLE[action]
         for membership in _taught_in(session, user, SubmissionRow.id == row.id)

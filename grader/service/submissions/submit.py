@@ -84,7 +84,7 @@ Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
 
 @dataclass(frozen=True)
 class SubmitOrder:
-    """``sha256``: of everything but ``key``."""
+    """``sha256``: of everything that distinguishes requests under one ``key``."""
 
     body: SourceBody
     run: bool
@@ -138,7 +138,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
             competition = teams.competition_for(
                 session, user, body.competition, challenge.slug, language, body.device
             )
-            # It sets the time of receipt.
+            # This clock sets the time of receipt.
             if competition is not None and clock(session) < competition.ends_at:
                 kind = JudgingReason.COMPETITION
     if competition is not None:

@@ -1,4 +1,4 @@
-"""Places, expected waits, and reasons."""
+"""A submission's place in its queue, expected wait, and reason."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
 
-# Overtaking takes little time in shorter queues.
+# In shorter queues, overtaking takes little time.
 _FEW = 4
 # A longer wait allows more overtaking: at most this many rounds.
 _ROUNDS = 12
 _CLOSE_SECONDS = 0.05
-# Fewer do not show a rate.
+# Fewer seconds do not show a rate.
 _SEEN = timedelta(seconds=10)
 
 
@@ -122,7 +122,7 @@ class QueueSnapshot:
         return all(running is not None and running.elapsed > 2 * known.of(running.work) for running in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
-        """None with a worker, and after the end."""
+        """None while a worker has it, and after the end."""
         place = self.place(row)
         if place is None or row.state not in FREE:
             return None
@@ -145,7 +145,7 @@ class QueueSnapshot:
         return any(running.user == user and running.of_author for running in self.running.values())
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
-        """Whatever its place."""
+        """A reason that holds whatever its place."""
         uncompiled = row.state is State.QUEUED and row.language.compiled
         if paused := self.pauses.of(self.device) or (uncompiled and self.pauses.of(queues.COMPILE)):
             return _paused(paused)
@@ -157,7 +157,7 @@ class QueueSnapshot:
 
 
 class _Line:
-    """One priority's, in order."""
+    """Submissions of one priority, in the order in which workers take them."""
 
     def __init__(self, those: Iterable[Waiting]) -> None:
         self._coming = iter(those)
@@ -327,7 +327,7 @@ class QueueSnapshots:
 
 
 def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
-    """Negative: useless for the row."""
+    """The snapshot's greatest allowed age; negative if it lacks the row."""
     if len(line.places) <= _SHORT:
         return -1.0
     return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS

@@ -1,6 +1,6 @@
 // The name and the call at the cursor.
 
-// In characters.
+// Characters before the cursor.
 const REACH = 4000;
 const OPENING = { ")": "(", "]": "[", "}": "{" };
 

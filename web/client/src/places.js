@@ -1,6 +1,6 @@
 // The place of a message in the present text. Each message has the text of its line.
 
-// In lines.
+// How far a line may have moved.
 const REACH = 50;
 
 // The message's own line, else the nearest line with the same text; 0 for none.
