@@ -1,5 +1,5 @@
-"""Declares who may use a route: ``@open_to(STAFF)`` below ``@pages.get(...)``. A route without a declaration
-is refused, and fails a test."""
+"""Declares who may use a route: ``@open_to(STAFF)`` below ``@pages.get(...)``. A route without a declaration is
+refused, and fails a test."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Decides who sees which challenge. New folders are drafts until staff publish them; assignments and competitions show theirs
-once they begin. For others an unpublished challenge, or another course's, does not exist. Only ``visible_to``
-decides; ``tests/service/challenges/test_who_sees_what.py`` has the table."""
+"""Decides who sees which challenge. New folders are drafts until staff publish them; assignments and competitions
+show theirs once they begin. For others an unpublished challenge, or another course's, does not exist. Only
+``visible_to`` decides; ``tests/service/challenges/test_who_sees_what.py`` has the table."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Decides who may read staff's solution and others' kernels: only after solving, never while they are of use. Everything that
-shows a source to others than author and staff asks here."""
+"""Decides who may read staff's solution and others' kernels: only after solving, never while they are of use.
+Everything that shows a source to others than author and staff asks here."""
 
 from __future__ import annotations
 
