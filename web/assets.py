@@ -25,7 +25,7 @@ def add_routes(app: Flask) -> None:
 
 @open_to(ANYONE)
 def _language_colours() -> Response:
-    """The content security policy forbids style in the page."""
+    """The languages' colours as a style sheet, since the content security policy forbids style in the page."""
     response = Response(_language_rules(), mimetype="text/css")
     response.cache_control.public = True
     response.cache_control.max_age = current_app.config["SEND_FILE_MAX_AGE_DEFAULT"]
