@@ -1,8 +1,5 @@
-"""Who may use a route, declared at the route: ``@open_to(STAFF)`` below ``@pages.get(...)``.
-
-Checked before the body is read. The access test, the browsers' samples and the reference's list of pages follow from
-it. A route without a declaration is refused, and fails a test.
-"""
+"""Declares who may use a route: ``@open_to(STAFF)`` below ``@pages.get(...)``. A route without a declaration is
+refused, and fails a test."""
 
 from __future__ import annotations
 
@@ -28,9 +25,9 @@ class Who(StrEnum):
 
     ANYONE = "anyone"
     SIGNED_IN = "anyone who is signed in"
-    # GRADER_BOARD_READERS decides; the use case checks it.
+    # By GRADER_BOARD_READERS, in the use case.
     READERS = "whoever may read boards"
-    # The next ones depend on the thing in the address; the use case checks them.
+    # By the object in the address, in the use case.
     OWNER = "its owner"
     AUTHOR = "its author, their teachers and staff"
     PERSON = "that person and staff"
@@ -71,13 +68,9 @@ class Access:
 def open_to(
     who: Who, check: Check | None = None, *, action: Action | None = None, guard: bool = True
 ) -> Callable[[_View], _View]:
-    """Let only ``who`` use a view. Checked here: that callers are signed in (except for ANYONE and READERS), STAFF
-    and ADMINS.
-
-    ``check`` runs before the body is read, so a caller who may not send it learns nothing about it; the use case
-    checks again. ``action``: what a route of a course does; checked likewise if it changes something.
-    ``guard=False``: the view itself sends people to sign in, with the query that brings them back.
-    """
+    """Checks sign-in (except for ANYONE and READERS), STAFF and ADMINS. ``check`` runs before the body is read, so
+    callers learn nothing about it; the use case checks again. ``action``: of a course's route that changes something.
+    ``guard=False``: the view sends people to sign in, with their query."""
 
     def declare(view: _View) -> _View:
         view.__dict__["access"] = Access(who, check or _CHECKS.get(who), action, guard)
@@ -92,7 +85,7 @@ def access_of(view: Callable[..., Any]) -> Access | None:
 
 
 def in_course(action: Action) -> Check:
-    """The caller may do ``action`` in the course of the address."""
+    """In the course of the address."""
     return lambda user, at: courses.check(platform(), user, at["course"], action)
 
 
@@ -101,7 +94,7 @@ def in_competition(action: Action) -> Check:
 
 
 def on_challenge(action: Action) -> Check:
-    """The caller may do ``action`` with the challenge of the address: as the platform's staff, or its course's."""
+    """Staff of the platform, or of the challenge's course."""
     return lambda user, at: ownership.check_once(platform(), user, at["slug"], action)
 
 

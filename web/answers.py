@@ -1,5 +1,3 @@
-"""Answers of the API."""
-
 from __future__ import annotations
 
 import hashlib
@@ -17,12 +15,12 @@ def answer(model: BaseModel, status: int = 200) -> Response:
 
 
 def cheap(model: BaseModel) -> Response:
-    """``model`` as JSON with an ETag; 304 without a body if the caller already has it."""
+    """304 without a body if the caller has it."""
     return conditional(answer(model))
 
 
 def conditional(response: Response) -> Response:
-    """Add an ETag of the body; 304 if it matches. Only the reader's browser may keep a copy."""
+    """Only the browser may keep a copy."""
     response.add_etag()
     _kept_by_reader(response)
     response.make_conditional(request)  # in place
@@ -30,7 +28,7 @@ def conditional(response: Response) -> Response:
 
 
 def conditional_on(facts: str, make: Callable[[], Response]) -> Response:
-    """Like ``conditional``, with an ETag of ``facts`` and the release: on a match nothing is rendered."""
+    """ETag of ``facts`` and release: nothing is rendered on a match."""
     tag = hashlib.sha256(f"{__version__} {facts}".encode()).hexdigest()
     response = Response(status=304) if tag in request.if_none_match else make()
     response.set_etag(tag)
@@ -45,13 +43,13 @@ def _kept_by_reader(response: Response) -> None:
 
 
 def zip_answer(file: IO[bytes], name: str) -> Response:
-    """Stream and close ``file``, a ZIP positioned at its start, as ``name.zip``; uncached."""
+    """``file`` is at its start, and closed afterwards; uncached."""
     with file:
         return file_answer(file.read(), "application/zip", f"{name}.zip")
 
 
 def file_answer(content: bytes, kind: str, name: str) -> Response:
-    """``content`` to save as ``name``; uncached."""
+    """A download, uncached."""
     response = Response(content, mimetype=kind)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     response.headers["Cache-Control"] = "private, no-store"

@@ -1,5 +1,3 @@
-"""The application factory."""
-
 from __future__ import annotations
 
 from functools import cache
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from grader.service.platform import Platform
 
 API_PREFIX = "/api/v1"
-# Static files carry a hash in their address, so a year is safe.
+# Safe, because addresses of static files carry a hash.
 STATIC_SECONDS = 365 * 24 * 3600
 
 _SECURITY_SCHEMES: dict[str, Any] = {
@@ -54,7 +52,7 @@ _SECURITY_SCHEMES: dict[str, Any] = {
 
 
 def create_app(platform: Platform) -> OpenAPI:
-    """Asks neither database nor queue; one ping to Redis decides where rate limits are counted."""
+    """Asks neither database nor queue; pings Redis for rate limits."""
     app = OpenAPI(
         "grader.web",
         info=Info(
@@ -96,7 +94,7 @@ def create_app(platform: Platform) -> OpenAPI:
 
 
 def add_routes(app: OpenAPI) -> None:
-    """Every address; needs no platform."""
+    """Needs no platform."""
     api.register(app)
     pages.register(app)
     assets.add_routes(app)

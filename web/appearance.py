@@ -1,4 +1,4 @@
-"""A page's theme: the user's choice, else the browser's cookie. Rendered by the server, so nothing flashes."""
+"""The server renders the theme, so nothing flashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.web.auth.identity import viewer
 
 COOKIE = "grader_theme"
 _YEAR_SECONDS = 365 * 24 * 3600
-# The order in which the header's button cycles.
+# The header's button cycles in this order.
 _ROUND = {Theme.SYSTEM: Theme.LIGHT, Theme.LIGHT: Theme.DARK, Theme.DARK: Theme.SYSTEM}
 
 

@@ -1,4 +1,4 @@
-"""Static files and the languages' style sheet. Addresses change with the content, so browsers may cache them."""
+"""Static files, at addresses that change with the content."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_routes(app: Flask) -> None:
 
 @open_to(ANYONE)
 def _language_colours() -> Response:
-    """The languages' colours, as a style sheet: the content security policy forbids style in the page."""
+    """The languages' colours as a style sheet, since the content security policy forbids style in the page."""
     response = Response(_language_rules(), mimetype="text/css")
     response.cache_control.public = True
     response.cache_control.max_age = current_app.config["SEND_FILE_MAX_AGE_DEFAULT"]
@@ -48,7 +48,7 @@ def _stamp(endpoint: str, values: dict[str, Any]) -> None:
 
 
 def built(filename: str) -> str | None:
-    """The static path of a file that scripts/build_client makes; None if not built: pages work without it."""
+    """None if not built: pages work without it."""
     path = f"built/{filename}"
     return path if _digest(path) else None
 

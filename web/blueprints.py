@@ -1,4 +1,4 @@
-"""Finds a package's blueprints, so a new page or resource needs no list."""
+"""Finds blueprints, so new pages need no list."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from flask import Blueprint
 
 
 def blueprints(package: ModuleType) -> list[Blueprint]:
-    """Every blueprint that a module of ``package`` defines or adds views to, once each, by module name.
-
-    The order decides nothing about URLs: no two rules match the same address equally well
-    (``tests/web/test_blueprints.py``).
-    """
+    """By module name; no two rules match an address equally well (``tests/web/test_blueprints.py``)."""
     found: dict[str, Blueprint] = {}
-    # All modules first: some add views to another module's blueprint.
+    # Some modules add views to another's blueprint.
     modules = [
         import_module(f"{package.__name__}.{name}")
         for name in sorted(info.name for info in iter_modules(package.__path__))

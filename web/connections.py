@@ -1,12 +1,9 @@
-"""Client connections. One thread per process reads requests and writes answers for all connections; a request gets a
-worker thread once it is complete. So a client that sends or reads slowly occupies only a socket and a buffer, which are
-bounded in number, bytes and time.
+"""Client connections. One thread per process reads and writes; complete requests get worker threads. So a slow client
+occupies only a bounded socket and buffer.
 
-The server is Waitress. Added here: deadlines that dripping bytes do not move, a limit per address, a separate queue
-for requests that hash a password, and a shutdown of connections that does not destroy an answer in flight.
-
-No other server will do: of 500 dripping bodies Waitress alone still holds 500 after 40 s, ours none; with them, Granian
-and gunicorn's threads answer hardly anybody else (benchmarks/slow_clients.py). So Waitress's version is pinned.
+Waitress (pinned), with deadlines that dripping bytes do not move, a limit per address, a queue for requests that hash
+a password, and a shutdown that keeps answers. Of 500 dripping bodies Waitress alone holds 500 after 40 s, ours none;
+Granian and gunicorn's threads then answer hardly anybody (benchmarks/slow_clients.py).
 """
 
 from __future__ import annotations
@@ -31,22 +28,22 @@ from grader.web.proxies import client_of
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-# Waiting connections accepted before the open ones are served again.
+# Accepted before open connections are served again.
 _ACCEPTED_AT_ONCE = 64
-# Seconds between two checks of the deadlines.
+# Between two checks of the deadlines.
 _TICK_SECONDS = 1
-# When the process ends: for half-received requests, and for clients to receive the end of their answers.
+# For half-received requests and unread answers, before the process ends.
 _END_SECONDS = 0.3
-# After this many received bytes, the buffered ones are counted again.
+# Received bytes after which buffered ones are counted again.
 _COUNTED_BYTES = limits.MIB
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Refuses requests with two contradicting body lengths: a proxy in front may have used the other one."""
+    """Refuses contradicting body lengths: a proxy may use the other one (request smuggling)."""
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
-        # Waitress removes Transfer-Encoding from the headers of HTTP/1.1.
+        # Waitress removes Transfer-Encoding from HTTP/1.1 headers.
         if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Transfer-Encoding needs HTTP/1.1 and no Content-Length.")
 
@@ -61,9 +58,8 @@ class Busy(Error):  # type: ignore[misc]
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """Threads for complete requests. Those that hash a password (``is_slow`` tells by method and path) wait in a
-    bounded queue with separate threads, so a class that signs in, or somebody who guesses, delays nobody else. One
-    address, unless ``from_proxy``, gets a part of that queue."""
+    """Requests that hash a password (``is_slow``) have a bounded queue and threads, so they delay nobody else. One
+    address, unless ``from_proxy``, gets a part of it."""
 
     def __init__(self, is_slow: Callable[[str, str], bool], from_proxy: Callable[[str], bool]) -> None:
         super().__init__()
@@ -73,7 +69,7 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     def add_task(self, task: ClientChannel) -> None:
         request = task.requests[0]
-        # Waitress drops extra leading slashes of a path.
+        # Waitress drops extra leading slashes.
         if request.error or not self._is_slow(request.command, "/" + request.path.lstrip("/")):
             super().add_task(task)
         elif self._has_room(task):
@@ -97,14 +93,14 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
 
 class ClientChannel(HTTPChannel):  # type: ignore[misc]
-    """One connection. Times are monotonic, in seconds."""
+    """Times are monotonic, in seconds."""
 
     parser_class = Parser
 
     def __init__(self, server: Server, sock: socket.socket, addr: Any, adj: Any, map: Any = None) -> None:
-        # When it was opened or got its last answer; when the first byte of the last request came.
+        # Opened or last answered; first byte of the last request.
         self.idle_since = self.begun_at = time.monotonic()
-        self.sends_since: float | None = None  # since when an answer has been incomplete; None: none is
+        self.sends_since: float | None = None  # since when an answer is incomplete; None: none is
         self.parts_at: float | None = None  # when it closes after its last answer; None: it stays open
         self.evicted = False  # the next turn closes it
         self.client = client_of(addr[0])
@@ -112,7 +108,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def waits(self) -> bool:
-        """True while it waits for the client to send a request or take an answer, and no request is in progress."""
+        """True while no request is in progress."""
         return not self.requests
 
     @property
@@ -137,7 +133,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         self.idle_since = time.monotonic()
 
     def error_task_class(self, channel: ClientChannel, request: Any) -> Task:
-        """The application refuses what is too large, with its own message, without reading the body."""
+        """The application refuses large bodies unread."""
         if not isinstance(request.error, RequestEntityTooLarge):
             return ErrorTask(channel, request)
         request.headers["CONTENT_LENGTH"] = str(max(request.content_length, request.body_bytes_received))
@@ -151,7 +147,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
             self.request.close()  # half a body may be in a file
 
     def expired(self, now: float) -> bool:
-        """True if its time is up; called about once a second."""
+        """Called about once a second."""
         if self.parts_at is not None:
             return now >= self.parts_at
         if not self.waits:
@@ -165,8 +161,8 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         patience = limits.REQUEST_SECONDS if self.request is not None else limits.IDLE_SECONDS
         return self.waits and not self.total_outbufs_len and now - self.waits_since > patience
 
-    # If the socket closed at once, a client that still sends (a refused body) would get a reset instead of its answer.
-    # So we signal the end, and discard what it sends for a moment.
+    # Closing at once would reset a client that still sends, and lose its answer. So signal the end, and discard what
+    # comes.
 
     def handle_write(self) -> None:
         if not self.close_when_flushed or self.will_close:
@@ -192,12 +188,11 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         if self.parts_at is None:
             super().handle_read()
         else:
-            self.recv(limits.MIB)  # closes if that is the end
+            self.recv(limits.MIB)  # closes at the end
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
-    """Serves ``application`` on the bound ``sock``. ``from_proxy`` tells if an address is a proxy's, whose
-    connections are many people's; ``is_slow`` is the dispatcher's."""
+    """``from_proxy``: shared by many people."""
 
     channel_class = ClientChannel
 
@@ -225,7 +220,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             asyncore_use_poll=True,
             log_socket_errors=False,
         )
-        # The metrics show a deep queue; a log line per request would help nobody.
+        # The metrics show a deep queue.
         queue_logger.setLevel(logging.ERROR)
         dispatcher = Dispatcher(is_slow, from_proxy)
         dispatcher.set_thread_count(threads)
@@ -244,9 +239,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return [channel for channel in self.active_channels.values() if not channel.evicted]
 
     def turn(self, seconds: float) -> None:
-        """Serve what is ready; wait at most this long for it."""
-        # Close connections here, before the next poll: a descriptor reused by a new connection within a turn would get
-        # the old one's events.
+        """Waits at most this long for something to serve."""
+        # Before the next poll: a new connection may reuse the descriptor and get old events.
         while self._evicted:
             self._evicted.pop().handle_close()
         now = time.monotonic()
@@ -261,12 +255,12 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Disables Waitress's own deadlines."""
 
     def handle_accept(self) -> None:
-        """With too many connections, in all or from one address, the one that has kept us waiting longest is closed:
-        holding connections open keeps nobody out."""
+        """With too many, in all or from one address, closes the one that waits longest: holding connections keeps
+        nobody out."""
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
                 accepted = self.accept()
-            except OSError:  # for example out of file descriptors; waiting connections are tried again
+            except OSError:  # such as no file descriptors left: retried
                 return
             if accepted is None:
                 return
@@ -278,7 +272,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             self.channel_class(self, sock, addr, self.adj, map=self._map)
 
     def _make_room(self, address: str) -> bool:
-        """False if there is none: every connection has a request in progress."""
+        """False if all have requests in progress."""
         channels = self.channels
         if not self._from_proxy(address):
             client = client_of(address)
@@ -288,7 +282,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
     def _evict_longest(self, channels: list[ClientChannel]) -> bool:
-        # Close one that reads its answer, however slowly, only if no other waits: that has its own limit.
+        # Slow readers have their own limit: close them last.
         waiting = [channel for channel in channels if channel.waits]
         waiting = [channel for channel in waiting if not channel.total_outbufs_len] or waiting
         if waiting:
@@ -296,7 +290,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return bool(waiting)
 
     def count(self, received: int) -> None:
-        """Incomplete bodies share one bound; the largest go first."""
+        """All bodies share one bound; the largest go first."""
         self._counted += received
         if self._counted < _COUNTED_BYTES:
             return
@@ -315,7 +309,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self._evicted.append(channel)
 
     def drain(self, seconds: float) -> None:
-        """Accept nothing new, finish what has begun within this time, then close everything."""
+        """Finishes requests within this time."""
         self.accepting = False
         began = time.monotonic()
         while self.active_channels and (passed := time.monotonic() - began) < seconds:

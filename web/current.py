@@ -1,5 +1,3 @@
-"""The platform of the current request."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
@@ -11,5 +9,4 @@ if TYPE_CHECKING:
 
 
 def platform() -> Platform:
-    """The platform that this application serves."""
     return cast("Platform", current_app.extensions["grader"])

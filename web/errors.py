@@ -1,5 +1,4 @@
-"""Every error leaves through here: as JSON below /api, as a page elsewhere. An internal failure reveals nothing of
-its cause; the log does."""
+"""Errors are JSON below /api, pages elsewhere. Internal causes only go to the log."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from grader.web.auth.identity import is_staff
 
 log = logging.getLogger("grader.web")
 
-# Message by HTTP status: code, message, hint.
+# HTTP status -> code, message, hint.
 _HTTP: dict[int, tuple[str, str, str]] = {
     400: (
         "bad_request",
@@ -42,16 +41,16 @@ _HTTP: dict[int, tuple[str, str, str]] = {
     ),
     429: ("too_many", "Too many requests in a short time.", "Wait a minute and try again."),
 }
-# JSON nested too deep; lone surrogates; NUL characters, which PostgreSQL rejects.
+# JSON nested too deep; lone surrogates; NUL.
 _UNREADABLE = (RecursionError, UnicodeError, DataError)
-# The database is down, locked for too long, or out of connections.
+# Down, locked for too long, or out of connections.
 _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 _UNREACHABLE = (
     "unreachable",
     "The database does not answer.",
     "Nothing is lost; try again in a moment.",
 )
-# For a broken challenge folder. The cause names files on this machine, so only staff see it.
+# The cause names files: for staff only.
 _BROKEN = (
     "This challenge cannot be used now: its folder on the server is broken.",
     "Nothing is lost, and its boards stay. Staff see an alert; try again later.",
@@ -79,12 +78,12 @@ def in_api() -> bool:
 
 
 def _rule() -> str:
-    """The address as a log names it: the rule, since the address of a shared page is a secret."""
+    """The rule, because a shared page's address is a secret."""
     return request.url_rule.rule if request.url_rule else "an unknown address"
 
 
 def invalid_request(error: ValidationError) -> Response:
-    """The API's answer to a body, query or header that breaks its schema. Repeats field names, never values."""
+    """Repeats field names, never values."""
     if request.get_json(silent=True) is None and request.method in ("POST", "PUT", "PATCH"):
         return _json(
             400,
@@ -121,7 +120,7 @@ def _forged(error: CSRFError) -> BaseResponse:
 
 
 def _of_http(error: HTTPException) -> BaseResponse:
-    if error.response is not None:  # an abort() with a finished answer
+    if error.response is not None:  # abort() with a finished answer
         return error.response  # type: ignore[return-value]
     status = error.code or 500
     if 300 <= status < 400:

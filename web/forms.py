@@ -1,5 +1,4 @@
-"""Checks of request bodies. Forms must be UTF-8: lenient decoding would change the text. API calls must send a JSON
-object. Yes and no are never guessed."""
+"""Forms must be UTF-8, API bodies JSON objects; yes and no are never guessed."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from flask import Flask, request
 
 from grader.errors import BadRequest
 
-# Browsers send "on" for a ticked box without a value, and nothing for one that is not ticked.
+# Browsers send "on" for a ticked box without a value, and nothing for others.
 _YES, _NO = ("1", "on"), ("0", "")
 
 
@@ -20,12 +19,12 @@ def init_app(app: Flask) -> None:
 
 
 def ticked(name: str) -> bool:
-    """True if the form ticks ``name``; False if it lacks it. Raises BadRequest for any value but yes or no."""
+    """Raises BadRequest for anything but yes or no."""
     return _yes(name, request.form.get(name, ""))
 
 
 def asks(name: str) -> bool:
-    """Like ``ticked``, for the query string."""
+    """As ``ticked``, for the query."""
     return _yes(name, request.args.get(name, ""))
 
 
@@ -36,7 +35,7 @@ def _yes(name: str, value: str) -> bool:
 
 
 def local_time(at: datetime, zone: str) -> str:
-    """The value of a datetime-local field for ``at``, in ``zone``, to the second."""
+    """For a datetime-local field, to the second."""
     return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
@@ -48,7 +47,7 @@ def _check() -> None:
 
 
 def _check_object() -> None:
-    # The validation would parse a string again, as JSON.
+    # It would be parsed again, as JSON.
     if request.is_json and not isinstance(request.get_json(silent=True), dict | None):
         raise BadRequest(
             "The body is JSON, but not an object.", "Send an object; {} if there is nothing to say."

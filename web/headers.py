@@ -1,12 +1,10 @@
-"""Headers of every answer."""
-
 from __future__ import annotations
 
 from flask import Flask, Response, g, request
 
 from grader.web.auth.identity import viewer
 
-# Only our own files, no inline script or style: text of a student that slipped through could still not run.
+# No inline script or style: a student's text that slips through cannot run.
 _POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -19,7 +17,7 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-# A worker's policy is that of its own script's answer. This one compiles WebAssembly, which pages may not.
+# A worker's policy comes with its script; only this one may compile WebAssembly.
 _WORKER = "step_worker.js"
 _WORKER_POLICY = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'"
 _HEADERS = {
@@ -31,13 +29,12 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# A year, as browsers require; only for this host, since others below its domain are not ours.
+# A year, for this host only: the domain's other hosts are not ours.
 _ONLY_TLS = "max-age=31536000"
 
 
 def _open_for_platforms(response: Response) -> None:
-    """Let origins that admins named frame the few pages meant for learning platforms, and receive the form that
-    returns a choice. These pages use no session (see ``pages.lti``)."""
+    """Origins that admins named may frame a few pages, which use no session (``pages.lti``)."""
     policy = response.headers["Content-Security-Policy"]
     if framed_by := getattr(g, "framed_by", ""):
         policy = policy.replace("frame-ancestors 'none'", f"frame-ancestors {framed_by}")
@@ -63,7 +60,7 @@ def _guard(response: Response) -> Response:
     if request.is_secure:
         response.headers["Strict-Transport-Security"] = _ONLY_TLS
     if "Cache-Control" not in response.headers:
-        # Pages name the signed-in user, and private content must not stay on a shared computer's disk.
+        # Keeps private content off shared disks.
         kept = "no-cache" if viewer() is None else "no-store"
         response.headers["Cache-Control"] = f"private, {kept}"
     return response

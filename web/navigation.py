@@ -1,5 +1,3 @@
-"""Links: the header by who is looking, and a person's own pages; and the alert that staff see on every page."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -17,11 +15,11 @@ from grader.web.current import platform
 
 @dataclass(frozen=True)
 class Link:
-    """A link is marked as current on every page of its endpoint's blueprint, and of blueprints within it."""
+    """Current on pages of its endpoint's blueprint and of those in it."""
 
     label: str
     endpoint: str
-    count: int = 0  # items that wait there
+    count: int = 0  # waiting items
 
     @property
     def current(self) -> bool:
@@ -29,7 +27,7 @@ class Link:
         return _WITHIN.get(here, here) == self.endpoint.partition(".")[0]
 
 
-# Blueprints whose pages belong to another's.
+# Blueprints that belong to another.
 _WITHIN = dict.fromkeys(
     (
         *("rosters", "assignments", "course_catalogues", "gradebook"),
@@ -45,7 +43,7 @@ _SIGNED_IN = (
     Link("Submissions", "submissions.index"),
     Link("Progress", "progress.show"),
 )
-# A person's own pages. Each of them links to the others (own_pages in _parts.html).
+# Each links to the others (own_pages in _parts.html).
 _OWN = (
     Link("Profile", "profile.show"),
     Link("Progress", "progress.show"),
@@ -66,7 +64,7 @@ _STAFF = (
 
 def init_app(app: Flask) -> None:
     app.context_processor(_for_templates)
-    app.jinja_env.globals["own_links"] = own_links  # a macro uses it
+    app.jinja_env.globals["own_links"] = own_links  # for a macro
 
 
 def links() -> list[Link]:
@@ -84,12 +82,11 @@ def links() -> list[Link]:
 
 
 def staff_links() -> list[Link]:
-    """The second line of the header, for the platform's staff."""
     return [*_inbox(), *_STAFF] if is_staff() else []
 
 
 def _inbox() -> list[Link]:
-    """For staff, and those who teach a course."""
+    """For staff, and teachers."""
     user = viewer()
     if user is None or not (user.staff or teaches(user)):
         return []
@@ -97,7 +94,7 @@ def _inbox() -> list[Link]:
 
 
 def own_links() -> list[tuple[Link, str]]:
-    """The viewer's own pages, each with its address."""
+    """With addresses."""
     user = viewer()
     if user is None:
         return []
@@ -114,7 +111,7 @@ def _for_templates() -> dict[str, Any]:
 
 
 def _broken_challenges() -> list[str]:
-    """For staff, except on the first page, which lists them in full."""
+    """For staff; the first page lists them anyway."""
     if not is_staff() or request.endpoint == "challenges.index":
         return []
     return health.broken_challenges(platform())

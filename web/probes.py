@@ -1,4 +1,4 @@
-"""Probes and metrics for machines: outside the API, without sign-in."""
+"""Outside the API, without sign-in."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Which X-Forwarded-* headers are trusted: those of ``GRADER_TRUSTED_PROXIES``, or of ``GRADER_PROXIES`` hops.
-
-A number alone trusts every client. With addresses, requests from elsewhere lose these headers before anything reads
-them.
-"""
+"""Trusted X-Forwarded-* headers: of ``GRADER_TRUSTED_PROXIES``, or ``GRADER_PROXIES`` hops. A number alone trusts
+every client; with addresses, other requests lose these headers."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def is_proxy(settings: Settings, address: str) -> bool:
-    """True if connections from ``address`` are a proxy's. If proxies are counted rather than named, any may be."""
+    """Counted proxies may have any address."""
     if not settings.trusted_proxies:
         return settings.proxies > 0
     found = parse_address(address)
@@ -45,7 +42,7 @@ def is_proxy(settings: Settings, address: str) -> bool:
 
 
 class NamedProxies:
-    """Reads the headers from right to left while one of our proxies wrote them, at most ``hops``."""
+    """From right to left while our proxies wrote the values, at most ``hops``."""
 
     def __init__(self, inner: WSGIApplication, networks: Networks, hops: int) -> None:
         self._inner = inner
@@ -66,7 +63,7 @@ class NamedProxies:
             hops += 1
         if chain and (client := parse_address(chain[-hops])):
             environ["REMOTE_ADDR"] = str(client)
-        # Our outermost proxy knows how the client connected; an inner one that passes it on adds no second value.
+        # Only our outermost proxy knows how the client connected.
         scheme = _told(_values(environ, _SCHEME), hops)
         if scheme in ("http", "https"):
             environ["wsgi.url_scheme"] = scheme
@@ -87,7 +84,7 @@ def _told(values: list[str], hops: int) -> str:
 
 
 def parse_address(text: str) -> Address | None:
-    """An address as proxies write it: with a port, in brackets, or IPv4 within IPv6."""
+    """With a port, in brackets, or IPv4 within IPv6."""
     bare = text.strip()
     if bare.startswith("["):
         bare = bare[1:].partition("]")[0]
@@ -101,7 +98,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def client_of(address: str | None) -> str:
-    """Whom an address counts as: an IPv4 address, or an IPv6 address's /64. Anything else counts as one client."""
+    """IPv4, or an IPv6 /64. Anything else is one client."""
     found = parse_address(address or "")
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((int(found), limits.IPV6_CLIENT_BITS), strict=False))

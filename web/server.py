@@ -1,4 +1,4 @@
-"""Serves the web with processes under gunicorn: ``serve(settings, host, port)``, ``python -m grader.web.server``."""
+"""Processes under gunicorn: ``python -m grader.web.server``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from grader.service.accounts.links import AccountLink
 
-# Pages mostly wait for SQL: two processes, so one slow request cannot stop all; threads do the rest.
+# Threads wait for SQL; a second process helps if one blocks.
 _WORKERS = 2
 _THREADS = 8
-# A request takes milliseconds; one still running after this long will never end.
+# Requests take milliseconds: one that runs this long will never end.
 _GRACE_SECONDS = 5
 _TIMEOUT_SECONDS = 60
 
@@ -44,7 +44,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """Runs in each worker process after the fork: processes share modules, but no connection."""
+        """After the fork: processes share modules, but no connection."""
         from grader.service.messages.digests import DigestSender
         from grader.web.app import create_app
 
@@ -54,7 +54,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """Gunicorn's lines in our format. The application logs requests, because it knows their ids."""
+    """The application logs requests, with their ids."""
 
     def setup(self, cfg: Any) -> None:
         self.error_log.handlers.clear()
@@ -63,11 +63,8 @@ class _Logger(Logger):  # type: ignore[misc]
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until SIGTERM or SIGINT, then end the process, as gunicorn does. Port 0 takes a free one. Prints one line
-    with the address once it listens.
-
-    Raises NotAllowed if submissions run in ``local`` boxes and other machines can reach ``host``.
-    """
+    """Until SIGTERM or SIGINT; then ends the process. Port 0 takes a free one. Prints the address. Raises NotAllowed
+    if submissions run in ``local`` boxes and other machines can reach ``host``."""
     check_exposure(host, settings.box)
     metrics.begin(settings)
     forget_dead(metrics.folder_of(settings))
@@ -78,7 +75,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
 
 
 def _prepare(settings: Settings) -> AccountLink | None:
-    """Migrates once, before several processes would; prints a link for the first admin if there are no staff."""
+    """Migrates once; prints a link for the first admin if there are no staff."""
     platform = open_platform(settings, starting=True)
     try:
         return first_admin.make_link(platform) if first_admin.needed(platform) else None
@@ -87,8 +84,8 @@ def _prepare(settings: Settings) -> AccountLink | None:
 
 
 def _load_modules() -> None:
-    """Once for all processes, before they are forked: it takes longer than everything else at their start."""
-    gc.disable()  # what is imported stays
+    """Once, before the fork: imports take long."""
+    gc.disable()  # imports stay
     import grader.service.messages.digests  # noqa: F401
     from grader.web import api, pages
     from grader.web.blueprints import blueprints
@@ -97,7 +94,7 @@ def _load_modules() -> None:
     blueprints(pages)
     gc.enable()
     gc.collect()
-    gc.freeze()  # so no process looks at it again, and its memory stays shared
+    gc.freeze()  # keeps memory shared between processes
 
 
 def _options(bind: str) -> dict[str, Any]:
@@ -121,7 +118,7 @@ def _announce(arbiter: Any) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print(f"Listening on {address}", flush=True)
     if (link := arbiter.app.first) is not None:
-        # Only the operator reads this; opening the page alone grants nothing.
+        # Only the operator reads this.
         base = arbiter.app.settings.url or address.replace("//0.0.0.0:", "//127.0.0.1:").replace(
             "//[::]:", "//[::1]:"
         )

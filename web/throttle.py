@@ -1,17 +1,12 @@
-"""Limits on passwords, codes, bad tokens and submissions; counted in Redis for all processes, or in memory without
-it.
-
-Only failures count, after the check, because a class signs in from one address within a minute. ``PASSWORDS_AT_ONCE``
-bounds simultaneous checks.
+"""Limits on passwords, codes, bad tokens and submissions, counted in Redis, or in memory without it. Only failures
+count, because a class signs in from one address within a minute.
 
 Wrong passwords count for the account from one address, for the account from anywhere, and for the address. The second
-stops guesses from many addresses, but would let a stranger lock an account: so a browser in which its owner has
-signed in before (``auth.devices``), and a signed-in owner, are counted separately. The third stops guesses at many
-accounts, but would let one guesser lock out a network: so an account without a failure from there within an hour may
-be tried regardless.
+stops guesses from many addresses; signed-in owners and browsers in which the owner signed in before
+(``auth.devices``) are counted separately, so strangers cannot lock them out. The third stops guesses at many
+accounts; accounts without a failure from there within an hour are exempt, so one guesser cannot lock out a network.
 
-No key is read from the raw request: views pass the values that they use, so a request cannot make the limit see
-another account than the view does.
+Views pass the keys, so the limit sees the account that the view does.
 """
 
 from __future__ import annotations
@@ -38,9 +33,9 @@ from grader.settings import Settings
 from grader.web.auth import devices
 from grader.web.proxies import client_of
 
-# The ping at start decides; a Redis that does not answer at once counts as absent, then and later.
+# A slower Redis counts as absent.
 _PING_SECONDS = 0.5
-# The client's defaults would hang a request for several times five seconds, plus pauses.
+# The defaults hang a request for several times five seconds.
 _SHORT_TIMEOUTS: dict[str, Any] = {
     "socket_connect_timeout": _PING_SECONDS,
     "socket_timeout": _PING_SECONDS,
@@ -49,7 +44,7 @@ _SHORT_TIMEOUTS: dict[str, Any] = {
 
 
 def storage_uri(settings: Settings) -> str:
-    """Where counts are kept, as a URI of the library ``limits``."""
+    """A URI of the library ``limits``."""
     url = settings.queue_url
     try:
         client = Redis.from_url(url, **_SHORT_TIMEOUTS)
@@ -72,8 +67,7 @@ def _who() -> str:
 
 
 def _own_browser() -> str:
-    """The key of a browser known for the tried account, or of somebody signed in to it: counted separately. "" for
-    strangers, as everyone is at another account."""
+    """A browser known for the tried account, or its signed-in owner; "" for strangers."""
     user, tried = getattr(g, "user", None), g.tried
     if user is not None and devices.account(tried) == devices.account(user.name):
         return f"user {user.id}"
@@ -101,15 +95,14 @@ def _was_refused(response: Response) -> bool:
     return response.status_code == 401
 
 
-# If Redis dies later, counting goes on in memory. A moving window: a fixed one lets twice as many pass around its end.
+# Memory counts if Redis dies. Moving, because twice as many pass around a fixed window's end.
 limiter = Limiter(
     _address,
-    # Also for unknown pages: a token is looked up there, too.
+    # Tokens are looked up for unknown pages, too.
     request_identifier=lambda: request.endpoint or "none",
     strategy="moving-window",
     in_memory_fallback_enabled=True,
-    # If several requests find Redis dead at once, the first switches to memory; the others must not fail, nor the
-    # headers of requests counted before.
+    # Of requests that find Redis dead at once, only the first switches to memory.
     swallow_errors=True,
     storage_options=_SHORT_TIMEOUTS,
     key_prefix="grader",
@@ -120,12 +113,12 @@ _checking = threading.BoundedSemaphore(limits.PASSWORDS_AT_ONCE)
 
 
 def hashes_password(method: str, path: str) -> bool:
-    """True if the request hashes a password for somebody who is not signed in."""
+    """For somebody who is not signed in."""
     return method == "POST" and path in _HASHES_PASSWORDS
 
 
 class _Failures:
-    """Lets ``most`` failures per ``key`` pass; then ``check`` and ``count`` raise RateLimitExceeded (429)."""
+    """After ``most`` failures per ``key``, ``check`` and ``count`` raise RateLimitExceeded (429)."""
 
     def __init__(self, scope: str, most: Callable[[], str], key: Callable[[], str]) -> None:
         def check() -> None:
@@ -144,7 +137,7 @@ class _Failures:
         return _passes(self.check)
 
     def take(self) -> bool:
-        """Count one if any is left."""
+        """Counts one if any is left."""
         return _passes(self.count)
 
 
@@ -178,8 +171,7 @@ _team_codes = _Failures("team", lambda: f"{limits.WRONG_TEAM_CODES_PER_MINUTE} p
 
 @contextmanager
 def password_try(name: str) -> Iterator[None]:
-    """One try of a password at the account ``name``; NotSignedIn and NotAllowed count as wrong. Raises
-    RateLimitExceeded (429)."""
+    """NotSignedIn and NotAllowed count. Raises RateLimitExceeded (429)."""
     g.tried = name
     with _checking:
         _check_password_try()
@@ -199,8 +191,8 @@ def _check_password_try() -> None:
 
 
 def _count_wrong_password() -> None:
-    """Raises RateLimitExceeded (429) if parallel guesses used up a limit meanwhile, so the answer does not tell
-    whether this one was right."""
+    """Raises RateLimitExceeded (429) if parallel guesses used up a limit: the answer must not reveal if this was
+    right."""
     _at_account_from_here.count()
     if _own_browser():
         return
@@ -212,8 +204,8 @@ def _count_wrong_password() -> None:
 
 @contextmanager
 def join_code(key: str) -> Iterator[None]:
-    """The look-up of a join code or a link's key ("" for neither). Raises RateLimitExceeded (429). Personal keys
-    cannot be guessed, so their owners get in while others guess codes."""
+    """``key``: a join code or link's key, or "". Personal keys cannot be guessed: exempt. Raises RateLimitExceeded
+    (429)."""
     if not key or joining.is_personal(key):
         yield
         return
@@ -223,7 +215,7 @@ def join_code(key: str) -> Iterator[None]:
 
 @contextmanager
 def team_code(code: str) -> Iterator[None]:
-    """The look-up of a team code or an invitation to a competition ("" for neither). Raises RateLimitExceeded (429)."""
+    """``code``: of a team or an invitation, or "". Raises RateLimitExceeded (429)."""
     if not code:
         yield
         return
@@ -245,13 +237,12 @@ def _sign_ups() -> str:
     return f"{limits.SIGN_UPS_PER_MINUTE} per minute; {limits.SIGN_UPS_PER_HOUR} per hour"
 
 
-# Forms and calls that ask for a mailed link or use one.
+# For asking for a mailed link, or using it.
 mailed_link_limit = limiter.shared_limit(_sign_ups, scope="mailed-link", methods=["POST"])
 
 
 def count_sign_up(key: str) -> None:
-    """Count a sign-up with this key, just before the account is created; personal links, which nobody guesses,
-    separately. Raises RateLimitExceeded (429)."""
+    """Before the account is created; personal links separately. Raises RateLimitExceeded (429)."""
     if joining.is_personal(key):
         g.key = key
         _count_personal()
@@ -275,17 +266,15 @@ def _count_personal() -> None:
 
 @limiter.shared_limit(f"{limits.SIGN_ON_STEPS_PER_MINUTE} per minute", scope="sign-on")
 def count_sign_on() -> None:
-    """Count a step of a sign-in through another site: each step calls that site. Raises RateLimitExceeded (429)."""
+    """Each step calls the other site. Raises RateLimitExceeded (429)."""
 
 
 @limiter.shared_limit(f"{limits.BAD_TOKENS_PER_MINUTE} per minute", scope="bad-token")
 def count_bad_token() -> None:
-    """Count an unknown token. Raises RateLimitExceeded (429). Good tokens are never refused because of others' bad
-    ones: 256 random bits cannot be guessed, so this only bounds a broken program's cost."""
+    """Good tokens are never refused: 256 random bits cannot be guessed. Raises RateLimitExceeded (429)."""
 
 
-# The operator chooses the token for metrics, and it may be short. After too many wrong ones an address gets no answer,
-# or guessing would find it.
+# The operator's token may be short.
 metrics_limit = limiter.shared_limit(
     f"{limits.METRICS_TOKENS_PER_MINUTE} per minute",
     scope="metrics",
@@ -294,7 +283,7 @@ metrics_limit = limiter.shared_limit(
 )
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
 run_limit = limiter.shared_limit(f"{limits.RUN_PER_MINUTE} per minute", scope="run", key_func=_who)
-# The editor's form has a button for each; these are runs.
+# Buttons of the editor's form; these are runs.
 RUNS = ("run", "run-case")
 editor_limit = limiter.shared_limit(
     f"{limits.SUBMIT_PER_MINUTE} per minute",
@@ -304,7 +293,7 @@ editor_limit = limiter.shared_limit(
 upload_limit = limiter.shared_limit(
     f"{limits.UPLOADS_PER_MINUTE} per minute", scope="upload", key_func=_who, methods=["POST", "PUT"]
 )
-# Whoever knows a webhook's key; unknown keys count together, by address.
+# By key; unknown keys together, by address.
 hook_limit = limiter.shared_limit(
     f"{limits.HOOKS_PER_MINUTE} per minute",
     scope="hook",
@@ -317,4 +306,4 @@ device_limit = limiter.shared_limit(f"{limits.DEVICE_CODES_PER_MINUTE} per minut
 
 @limiter.shared_limit(f"{limits.DEVICE_GUESSES_PER_MINUTE} per minute", scope="device-code", key_func=_who)
 def count_code_guess() -> None:
-    """Count a code of a command line that somebody enters. Raises RateLimitExceeded (429)."""
+    """Raises RateLimitExceeded (429)."""

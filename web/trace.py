@@ -1,4 +1,4 @@
-"""A request's id, in every log line and in the answer; and its duration."""
+"""A request's id, in log lines and the answer, and its duration."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from grader.web.current import platform
 log = logging.getLogger("grader.web")
 
 HEADER = "X-Request-ID"
-# A submission's address names it: bind it to every line, if it can be one.
 _SUBMISSION = re.compile(rf"[0-9a-z]{{{PUBLIC_ID_CHARS}}}")
 _ASKED_BY_MACHINES = {"probes.live", "probes.ready", "probes.metrics", "static", "language_colours"}
 
 
 def init_app(app: Flask) -> None:
-    """Install it before everything else that handles requests, so refused ones are logged and counted, too."""
+    """First, so refused requests are logged and counted."""
     app.before_request(_begin)
     app.after_request(_end)
     app.teardown_request(_forget)
@@ -47,7 +46,7 @@ def _end(response: Response) -> Response:
     if "began" not in g:  # failed before any of our code ran
         return response
     seconds = time.perf_counter() - g.began
-    # The rule, never the address: that may hold a secret, and takes unlimited values.
+    # Addresses may contain secrets and have unlimited values.
     route = request.url_rule.rule if request.url_rule else "none"
     method = request.method if request.method in _METHODS else "OTHER"
     metrics.http_served(method, route, response.status_code, seconds)
@@ -69,7 +68,7 @@ _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 def _is_logged(response: Response) -> bool:
-    """Log changes and failures; with ``GRADER_ACCESS_LOG`` every request of people and programs."""
+    """Changes and failures; with ``GRADER_ACCESS_LOG`` all but machines' requests."""
     if request.method not in ("GET", "HEAD") or response.status_code >= 500:
         return True
     return platform().settings.access_log and request.endpoint not in _ASKED_BY_MACHINES

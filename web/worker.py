@@ -1,4 +1,4 @@
-"""One process of the web: gunicorn starts, watches and ends it; ``web.connections`` serves its clients."""
+"""A web process under gunicorn; ``web.connections`` serves its clients."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from grader import limits
 from grader.web import proxies, throttle
 from grader.web.connections import Server
 
-# Longest time without a heartbeat to gunicorn, and without noticing that gunicorn is gone.
+# Longest time without a heartbeat to gunicorn.
 _TURN_SECONDS = 1.0
-# For the garbage collector: kept boards are a million objects, and a full pass over them took 0.1 s on every second
-# page. A request's garbage is young, which is collected often enough.
+# Cached boards are a million objects: a full garbage collection took 0.1 s on every second page.
 _GENERATIONS = (50_000, 20, 200)
 
 
 class Worker(BaseWorker):  # type: ignore[misc]
-    """Hands requests to the application until SIGTERM; then finishes those in progress."""
+    """Serves until SIGTERM, then finishes requests in progress."""
 
     _server: Server | None = None
 
     def init_process(self) -> None:
-        """In the worker process, after the fork."""
+        """After the fork."""
         gc.set_threshold(*_GENERATIONS)
         _allow_files(limits.OPEN_FILES)
         super().init_process()
@@ -41,7 +40,7 @@ class Worker(BaseWorker):  # type: ignore[misc]
             throttle.hashes_password,
         )
         gc.collect()
-        gc.freeze()  # what is loaded stays
+        gc.freeze()  # loaded modules stay
         while self.alive and os.getppid() == self.ppid:
             self.notify()
             self._server.turn(_TURN_SECONDS)
@@ -55,7 +54,7 @@ class Worker(BaseWorker):  # type: ignore[misc]
 
 
 def _allow_files(wanted: int) -> None:
-    """Raise the soft limit of open files to ``wanted``, up to the hard one."""
+    """Raises the soft limit, up to the hard one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

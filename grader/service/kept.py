@@ -1,4 +1,4 @@
-"""A process's cache of things computed from the database, valid while their stamps are unchanged."""
+"""A process's cache of values computed from the database, each valid while its stamp is unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Kept:
-    """Holds the ``most`` recently used things."""
+    """Drops the least recently used values."""
 
     def __init__(self, most: int = 64) -> None:
         self._kept: LRUCache[Hashable, tuple[Hashable, object]] = LRUCache(most)
@@ -21,8 +21,7 @@ class Kept:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, stamp: Hashable, make: Callable[[], T]) -> T:
-        """The thing under ``key`` if its ``stamp`` is unchanged, else what ``make`` returns. It is shared: do not
-        change it."""
+        """The value of ``key``, made again if ``stamp`` changed. It is shared: do not change it."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and kept[0] == stamp:
@@ -33,7 +32,7 @@ class Kept:
         return made
 
     def recent(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
-        """The result of ``make`` for ``key`` if it is younger than ``seconds``, else a new one."""
+        """As ``get``, but made again after ``seconds``."""
         now = time.monotonic()
         with self._lock:
             kept = self._recent.get(key)

@@ -1,5 +1,4 @@
-"""Requests to other sites, whose addresses admins configure. Time and size are bounded. Redirects are errors: requests
-may contain secrets, and answers are trusted."""
+"""Bounded requests to sites that admins configure. Redirects are errors: requests may contain secrets."""
 
 from __future__ import annotations
 
@@ -22,12 +21,12 @@ from grader.errors import SignOnFailed, Unreachable
 from grader.oidc_settings import check_endpoint
 
 TIMEOUT = (limits.OUTBOUND_CONNECT_SECONDS, limits.OUTBOUND_READ_SECONDS)
-# Signature algorithms that we accept: none with a shared secret, and not "none".
+# No shared secrets, and not "none".
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
 class Refused(Unreachable):
-    """The other site answered with an error: ``answered`` is its HTTP status, ``text`` the beginning of its answer."""
+    """The other site answered with an error. ``text``: the beginning of its answer."""
 
     def __init__(self, message: str, answered: int, text: str = "") -> None:
         super().__init__(message)
@@ -41,7 +40,7 @@ def get_json(url: str, headers: Mapping[str, str] | None = None) -> dict[str, An
 
 
 def post(url: str, content: bytes, headers: Mapping[str, str]) -> None:
-    """The answer's body is ignored. Raises Unreachable, Refused."""
+    """Ignores the answer's body. Raises Unreachable, Refused."""
     _ask("POST", url, headers=headers, content=content)
 
 
@@ -52,7 +51,7 @@ def send(
     headers: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The JSON object of the answer, empty without a body. Raises Unreachable, Refused."""
+    """The answer's JSON object, empty without a body. Raises Unreachable, Refused."""
     body, host = _ask(method, url, headers=headers, form=form), urlsplit(url).hostname
     if not body.strip():
         return {}
@@ -95,7 +94,7 @@ def _ask(
 
 
 def checked(url: str) -> str:
-    """Raises Unreachable if it is not an https address (or on this machine)."""
+    """Raises Unreachable unless it is an https address (or on this machine)."""
     try:
         return check_endpoint(url)
     except ValueError as error:
@@ -104,7 +103,7 @@ def checked(url: str) -> str:
 
 @contextmanager
 def reached(url: str) -> Iterator[None]:
-    """Raises Unreachable for network errors. Their texts may contain what was sent, so they are never shown."""
+    """Turns network errors into Unreachable without their texts, which may contain secrets that were sent."""
     try:
         yield
     except requests.Timeout as error:
@@ -131,7 +130,7 @@ def _bounded(answer: requests.Response) -> bytes:
 
 
 class KeySets:
-    """Public keys of other sites, cached for an hour. An unknown key is fetched at once, as after a rotation, but not
+    """Public keys of other sites, cached for an hour. An unknown key (after a rotation) is fetched at once, but not
     repeatedly."""
 
     def __init__(self) -> None:
@@ -159,8 +158,7 @@ class KeySets:
             self._kept.clear()
 
     def verify(self, url: str, token: str, algorithms: tuple[str, ...] = ALGORITHMS) -> jwt.Token:
-        """The token, signed by a key from that address; its claims are not checked here. Raises SignOnFailed,
-        Unreachable."""
+        """The token with verified signature; its claims are not checked. Raises SignOnFailed, Unreachable."""
         if len(token) > limits.OUTBOUND_TOKEN_CHARS:
             raise SignOnFailed("The other site's token is too long.")
         for newer_than_s in (limits.KEYS_KEPT_SECONDS, limits.KEYS_AGAIN_SECONDS):
@@ -170,7 +168,7 @@ class KeySets:
                     token, keys, registry=JWSRegistry(algorithms=list(algorithms), strict_check_header=False)
                 )
             except (InvalidKeyIdError, MissingKeyError, BadSignatureError) as error:
-                failure: Exception = error  # by a newer key, perhaps
+                failure: Exception = error  # perhaps signed by a newer key
             except (JoseError, ValueError, TypeError, UnicodeError) as error:
                 raise SignOnFailed("The other site's token cannot be read.", str(error)[:100]) from error
         raise SignOnFailed("The other site's token is not signed by any of its keys.") from failure
@@ -180,5 +178,4 @@ def _signs(key: Any) -> bool:
     return isinstance(key, dict) and key.get("kty") in ("RSA", "EC", "OKP") and key.get("use", "sig") == "sig"
 
 
-# Shared by the process.
 KEYS = KeySets()

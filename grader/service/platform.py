@@ -1,5 +1,3 @@
-"""The resources of every use case: settings, catalogue, database and queue."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
@@ -39,7 +37,7 @@ class Platform:
     uploads: UploadFolders | None = None
 
     def upload_folder(self, row: UploadRow) -> Path:
-        """The folder of an examined upload on this host. Raises ChallengeInvalid."""
+        """Raises ChallengeInvalid."""
         return self._uploads.unfold(row)
 
     def forget_uploads(self) -> None:
@@ -56,11 +54,9 @@ class Platform:
 
 
 def open_platform(settings: Settings, migrate: bool = True, starting: bool = False) -> Platform:
-    """Open the database (and by default migrate it), and publish the challenges that a first start finds. Does not
-    contact Redis. ``starting``: also check every page of a SQLite file, which takes up to ``limits.INTEGRITY_SECONDS``.
-
-    Raises ChallengeInvalid without a catalogue, DatabaseDamaged, and SQLAlchemy's OperationalError without a database.
-    """
+    """Does not contact Redis. ``starting``: also check every page of a SQLite file (up to
+    ``limits.INTEGRITY_SECONDS``). Raises ChallengeInvalid without a catalogue, DatabaseDamaged, and OperationalError
+    without a database."""
     logs.configure(settings.log_level, settings.log_format)
     data_folder.prepare(settings.data_dir)
     catalogue = find_catalogue(settings.challenges)

@@ -1,4 +1,4 @@
-"""The HTTP API, version 1: one file per resource. Each view calls one use case and answers with its model."""
+"""The HTTP API, version 1. Each view calls one use case and answers with its model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECURITY: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
 
 
 def register(app: OpenAPI) -> None:
-    """Put every resource under /api/v1, and who may use it into the API document."""
+    """Under /api/v1, with each route's access in the API document."""
     for blueprint in blueprints(sys.modules[__name__]):
         assert isinstance(blueprint, APIBlueprint)
         app.register_api(blueprint)

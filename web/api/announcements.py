@@ -1,5 +1,3 @@
-"""Announcements, questions and answers, in courses and competitions."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Assignments of a course, and extensions."""
-
 from __future__ import annotations
 
 from flask import Response

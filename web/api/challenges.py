@@ -1,5 +1,3 @@
-"""GET /challenges and /challenges/{slug}: anyone may read published challenges."""
-
 from __future__ import annotations
 
 from flask import Response

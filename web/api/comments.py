@@ -1,5 +1,3 @@
-"""Comments by staff on lines or on the whole source of a submission, and replies."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""Competitions, teams, boards, finals, certificates and the signing key."""
-
 from __future__ import annotations
 
 import json

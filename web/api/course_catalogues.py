@@ -1,5 +1,3 @@
-"""A course's own challenges, and the git repository that they come from."""
-
 from __future__ import annotations
 
 from flask import Response
@@ -67,7 +65,7 @@ def synchronise(path: CoursePath) -> Response:
 @api.post(f"{_AT}/source/hook", responses={201: HookView})
 @open_to(PARTY, action=Action.CATALOGUE_EDIT)
 def make_hook(path: CoursePath) -> Response:
-    """Make an address for the repository's webhook, which is shown once. The one before stops working."""
+    """Make an address for the repository's webhook, shown once. The previous one stops working."""
     return answer(course_catalogue.make_hook(platform(), current_user(), path.course, base()), 201)
 
 

@@ -1,5 +1,3 @@
-"""A student's own group in a course."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""Courses: reading and changing them, their staff, and joining."""
-
 from __future__ import annotations
 
 from flask import Response, request
@@ -128,5 +126,5 @@ def revoke_code(path: NumberPath) -> Response:
 
 
 def base() -> str:
-    """The platform's address, for links."""
+    """For links."""
     return platform().settings.url or request.host_url.rstrip("/")

@@ -1,4 +1,4 @@
-"""Signs in a program without a password (RFC 8628): it gets two codes, shows one, and polls with the other."""
+"""Signs in a program without a password (RFC 8628): it shows one code and polls with another."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Compiler messages of a submission, by line."""
-
 from __future__ import annotations
 
 from flask import Response

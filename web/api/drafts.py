@@ -1,5 +1,3 @@
-"""Drafts: the caller's code in the editor, by challenge and language. Only the caller can read them."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""Feedback on an assignment: rubric, rubric points, and regrade requests."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""Formats a source; it is stored nowhere."""
-
 from __future__ import annotations
 
 from flask import Response

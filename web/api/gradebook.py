@@ -1,5 +1,3 @@
-"""Grades: everyone's for staff, their own for students."""
-
 from __future__ import annotations
 
 from flask import Response

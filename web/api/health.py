@@ -1,5 +1,3 @@
-"""GET /health: 200 if every part answers, else 503, with the same body."""
-
 from __future__ import annotations
 
 from flask import Response

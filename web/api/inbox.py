@@ -1,5 +1,3 @@
-"""The inbox of staff: marks, similar pairs and requests that wait for a decision."""
-
 from __future__ import annotations
 
 from typing import Literal

@@ -1,5 +1,3 @@
-"""Invitations: links that let people create accounts."""
-
 from __future__ import annotations
 
 from flask import Response, request

@@ -1,5 +1,3 @@
-"""Boards of challenges and tracks. Users who asked for it appear under a made-up name."""
-
 from __future__ import annotations
 
 from flask import Response

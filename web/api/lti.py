@@ -1,5 +1,3 @@
-"""Learning platforms: registration by admins, links and grades for a course's staff."""
-
 from __future__ import annotations
 
 from flask import Response

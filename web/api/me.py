@@ -1,5 +1,3 @@
-"""The caller: name and role, preferences, and progress."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""Notices, and which kinds appear on the site and by mail."""
-
 from __future__ import annotations
 
 from flask import Response

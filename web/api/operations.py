@@ -1,5 +1,3 @@
-"""Operating the platform: overview, audit log, and retrying failed submissions."""
-
 from __future__ import annotations
 
 from flask import Response

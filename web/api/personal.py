@@ -1,5 +1,3 @@
-"""Personal data: export as a ZIP, and deletion of an account. Under /me for the caller, under /people for staff."""
-
 from __future__ import annotations
 
 from http import HTTPStatus

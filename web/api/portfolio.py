@@ -1,5 +1,3 @@
-"""The caller's portfolio: their accepted kernels, as JSON, Markdown or PDF."""
-
 from __future__ import annotations
 
 from http import HTTPStatus

@@ -1,5 +1,3 @@
-"""Whether students see a challenge, and whom its board names. Teachers read it; its staff change it."""
-
 from __future__ import annotations
 
 from flask import Response

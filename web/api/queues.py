@@ -1,5 +1,3 @@
-"""Queues and quotas, for everyone; for staff also actions on queues, workers and kinds of challenges."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""Regrades: submissions judged again, compared before the results are published."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""What all resources of the API share: prefix, errors in the document."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -11,13 +9,12 @@ from pydantic import BaseModel
 from grader.schemas.submission import ErrorEnvelope
 
 PREFIX = "/api/v1"
-# By name: for a model, the library would make the same schema nine hundred times at each start of the web.
+# By name: for a model, the library would make the same schema nine hundred times at each start.
 _ERROR = {"$ref": f"#/components/schemas/{ErrorEnvelope.__name__}"}
 
 
 def resource(name: str, description: str) -> APIBlueprint:
-    """A blueprint for one resource."""
-    # Every call checks the token that it gets, needed or not: 401 if bad, 403 without the scope, 429 after too many.
+    # Every call checks a given token.
     errors: dict[str | int, type[BaseModel] | dict[Any, Any] | None] = {
         code: {"content": {"application/json": {"schema": _ERROR}}} for code in (400, 401, 403, 404, 429)
     }

@@ -1,5 +1,3 @@
-"""Rosters: who is in a course, imports from CSV, and invitation links."""
-
 from __future__ import annotations
 
 from flask import Response

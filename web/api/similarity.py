@@ -1,5 +1,3 @@
-"""Similar submissions of an assignment, for the course's staff."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,5 +1,3 @@
-"""Sources in bulk, as a ZIP that is streamed; for staff."""
-
 from __future__ import annotations
 
 from http import HTTPStatus

@@ -1,5 +1,3 @@
-"""Submissions: submit, watch, read the report. Students see their own; staff see all."""
-
 from __future__ import annotations
 
 from typing import Literal
@@ -171,7 +169,7 @@ def get_standing(path: SubmissionPath) -> Response:
 @open_to(AUTHOR)
 def get_comparison(path: SubmissionPath, query: ComparisonQuery) -> Response:
     """After solving: the kernel compared with staff's solution, one that somebody shares with you, or another by its
-    author, for the same challenge, version and device: sources, times, counters. 404 for what is not open to you, 409
+    author, for the same challenge, version and device: sources, times, counters. 404 if one is not open to you, 409
     unless the submission is accepted."""
     return answer(comparison.compare(platform(), current_user(), path.id, query.against))
 

@@ -1,5 +1,3 @@
-"""API tokens: create, and revoke the present one."""
-
 from __future__ import annotations
 
 from datetime import timedelta

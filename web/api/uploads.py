@@ -1,5 +1,3 @@
-"""Challenges that their staff upload: stored, checked by a worker, compared with the version in use, put into use."""
-
 from __future__ import annotations
 
 from typing import Any

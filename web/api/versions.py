@@ -1,5 +1,3 @@
-"""Versions of a challenge, for staff: list, judge again, compare, publish."""
-
 from __future__ import annotations
 
 from flask import Response

@@ -1,8 +1,5 @@
-"""Protection against cross-site request forgery: page forms, and API calls authenticated by a cookie, carry a token,
-and the browser's headers must not name another origin.
-
-Calls with a bearer token need none (a foreign page cannot send it), nor do anonymous API calls (they act for nobody).
-"""
+"""Forms, and API calls with a cookie, carry a token, and headers must not name another origin. Bearer tokens cannot
+be sent by foreign pages."""
 
 from __future__ import annotations
 
@@ -17,24 +14,23 @@ from grader.web.errors import in_api
 
 _protect = CSRFProtect()
 
-# "none": the user started it, for example by reloading. A sibling domain ("same-site") is not ours.
+# "none": by the user, as on reloading. A sibling domain ("same-site") is not ours.
 _OWN = ("same-origin", "none")
 _TLS_PORT = 443
 
 
 def init_app(app: Flask) -> None:
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # _guard decides
-    app.config["WTF_CSRF_TIME_LIMIT"] = None  # valid for the session: an editor stays open for an afternoon
-    # Over TLS Flask-WTF demands a Referer. Pages with a secret in their address send none (pages.keys), and some people
-    # disable it. _check_origin checks what every browser sends.
+    app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: an editor stays open for an afternoon
+    # Flask-WTF demands a Referer over TLS, but pages with a secret address send none (pages.keys).
     app.config["WTF_CSRF_SSL_STRICT"] = False
     _protect.init_app(app)
     app.before_request(_guard)
 
 
-# Forms that other sites send. They use no session: their content is signed, or works once.
+# From other sites, without a session: signed, or valid once.
 _OF_OTHERS = ("lti.login", "lti.launch", "lti.select")
-# Our forms for people who are not signed in.
+# For people who are not signed in.
 _FOR_ANYONE = (
     "design.choose",
     "lti.connect",
@@ -55,7 +51,7 @@ def _guard() -> None:
     try:
         _protect.protect()
     except CSRFError:
-        # The token ends with its session. Tell a signed-out user so, instead of calling the form forged.
+        # Tokens end with the session.
         if viewer() is None and request.endpoint not in _FOR_ANYONE:
             raise NotSignedIn("You are signed out.", "Sign in again.") from None
         raise
@@ -64,12 +60,9 @@ def _guard() -> None:
 
 
 def _check_origin() -> None:
-    """Raises CSRFError if the request comes from another origin, such as a page over HTTP whose author planted a cookie
-    and its token in this browser.
-
-    Sec-Fetch-Site is independent of a page's Referrer-Policy, and scripts cannot set it; browsers send it over TLS
-    and on the loopback. For older browsers, Origin must name us over TLS, or Referer if there is no Origin.
-    """
+    """Raises CSRFError for another origin, such as a page over HTTP that planted a cookie and its token. Scripts
+    cannot set Sec-Fetch-Site; browsers send it over TLS and on the loopback. Without it, Origin must name us over
+    TLS, else Referer."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         if site not in _OWN:
@@ -79,12 +72,12 @@ def _check_origin() -> None:
 
 
 def _source() -> str:
-    """The address that an old browser names as the sender: `null` or empty if it hides it."""
+    """For old browsers: `null` or empty if hidden."""
     return request.headers.get("Origin") or request.headers.get("Referer", "")
 
 
 def _origin(address: str) -> tuple[str, str | None, int] | None:
-    """Scheme, host and port, to compare with our origin over TLS; None if the text is not an address."""
+    """Scheme, host and port; None if it is no address."""
     try:
         parts = urlsplit(address)
         return parts.scheme, parts.hostname, parts.port or _TLS_PORT

@@ -1,9 +1,6 @@
-"""Browsers in which an account's owner has signed in before. Others' guesses at the account do not lock these out: they
-are counted separately (see ``throttle``).
-
-The signed cookie names one account, that of the last sign-in, and opens nothing. One for each account would exceed a
-server's limit for headers on a computer that a whole class uses.
-"""
+"""Browsers in which an account's owner has signed in: others' guesses do not lock these out (``throttle``). The
+signed cookie names the last account and opens nothing; one per account would exceed header limits on a class's
+computer."""
 
 from __future__ import annotations
 
@@ -26,7 +23,6 @@ _LIFE = timedelta(days=limits.KNOWN_DEVICE_DAYS)
 
 
 def remember(user: User) -> None:
-    """Give the browser a cookie for ``user``, if it has none."""
     if known(user.name):
         return
     value = _signer().dumps([account(user.name), secrets.token_urlsafe()])
@@ -40,7 +36,7 @@ def remember(user: User) -> None:
 
 
 def known(name: str) -> str | None:
-    """The key by which tries at the account ``name`` from this browser are counted; None if it is not known there."""
+    """The key for counting tries from this browser; None if the account is not known there."""
     try:
         whose, nonce = _signer().loads(request.cookies.get(COOKIE, ""), max_age=int(_LIFE.total_seconds()))
     except (BadData, TypeError, ValueError):
@@ -49,7 +45,7 @@ def known(name: str) -> str | None:
 
 
 def account(name: str) -> str:
-    """An account in keys and cookies, whether it exists or not. Hashed: typed text must not be a key in Redis."""
+    """Hashed: typed text must not become a key in Redis."""
     return hashlib.sha256(name_key(name).encode("utf-8", "replace")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The caller: owner of the bearer token, else of the session cookie, else nobody."""
+"""The caller, by bearer token, else by session cookie."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def viewer() -> User | None:
 
 
 def current_user() -> User:
-    """The signed-in user. Raises NotSignedIn."""
+    """Raises NotSignedIn."""
     user = viewer()
     if user is None:
         raise NotSignedIn("Nobody is signed in.", "Sign in, or send an API token: `grader login` stores one.")
@@ -61,12 +61,12 @@ def is_admin() -> bool:
 
 
 def by_cookie() -> bool:
-    """True if only the browser's cookie identifies the caller: then CSRF must be ruled out."""
+    """True if only the cookie identifies the caller: then CSRF must be ruled out."""
     return bool(getattr(g, "by_cookie", False))
 
 
 def bearer_token() -> str | None:
-    """The token of the Authorization header: "" if the header has none, None without the header."""
+    """ "" for a header without a token, None without the header."""
     header = request.headers.get("Authorization")
     if header is None:
         return None

@@ -1,5 +1,5 @@
-"""What an API token may do. Reading needs ``read``, everything else ``submit``; actions on accounts need
-``account``; staff's rights need ``staff`` (``user.staff`` is false without it). New routes are guarded by default."""
+"""Reading needs ``read``, other calls ``submit``; accounts ``account``, staff's rights ``staff``. New routes are
+guarded by default."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from grader.service.accounts.accounts import User
 
 # Any token may ask for its owner, and revoke itself.
 FREE = frozenset({("GET", "/api/v1/me"), ("DELETE", "/api/v1/tokens/current")})
-# Also for other accounts: otherwise staff could use a password link or a deletion to do to themselves what the token
-# may not.
+# Also for other accounts: a password link would bypass the token's scopes.
 OF_ACCOUNTS = frozenset(
     f"/api/v1{rule}"
     for rule in (
@@ -26,7 +25,7 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 def needed(method: str, rule: str) -> Scope | None:
-    """The scope that a call needs; ``rule``: its route."""
+    """``rule``: the call's route."""
     if (method, rule) in FREE:
         return None
     if rule in OF_ACCOUNTS:
@@ -35,7 +34,7 @@ def needed(method: str, rule: str) -> Scope | None:
 
 
 def check(user: User) -> None:
-    """Raises NotAllowed if the user's token lacks the scope that this call needs."""
+    """Raises NotAllowed."""
     scope = needed(request.method, request.url_rule.rule if request.url_rule else "")
     if scope is not None and scope not in user.scopes:
         wanted = ",".join(each for each in ALL_SCOPES if each in user.scopes or each is scope)

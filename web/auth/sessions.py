@@ -1,5 +1,5 @@
-"""Browser sessions. The signed cookie holds an API token made at sign-in: so each sign-in rotates the session, and
-signing out ends it on the server, even if the cookie was copied."""
+"""The signed cookie contains an API token made at sign-in: signing in rotates it, and signing out ends it on the
+server, even in a copied cookie."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ COOKIE = "grader_session"
 TOKEN_KEY = "token"  # noqa: S105 - the name of a key
 _BEGUN_KEY = "begun"
 _RECENT_SECONDS = 600
-# Text in a User-Agent, and the browser's name. The order matters: Edge and Opera claim to be Chrome, Chrome to be
-# Safari.
+# In a User-Agent. Order matters: Edge and Opera claim to be Chrome, Chrome to be Safari.
 _BROWSERS = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
 _SYSTEMS = {
     "Windows": "Windows",
@@ -35,19 +34,19 @@ _SYSTEMS = {
     "CrOS": "ChromeOS",
     "Linux": "Linux",
 }
-# A student signs in once a fortnight; signing out ends a session at once.
+# A student signs in once a fortnight.
 LIFETIME = timedelta(days=14)
 
 
 class Sessions(SecureCookieSessionInterface):
-    """Marks the cookie Secure if the request came over TLS; loopback needs no certificate."""
+    """Secure if the request came over TLS; loopback needs no certificate."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
 
 
 def sign_in(name: str, password: str) -> User:
-    """Begin a session for ``name``. Raises NotSignedIn for a wrong name or password, RateLimitExceeded."""
+    """Raises NotSignedIn, RateLimitExceeded."""
     with throttle.password_try(name):
         user = accounts.authenticate(platform(), name, password)
     begin(user)
@@ -55,7 +54,7 @@ def sign_in(name: str, password: str) -> User:
 
 
 def begin(user: User) -> None:
-    """A new session for ``user``: nothing of an earlier one survives, including its CSRF token."""
+    """Nothing of an earlier session survives, including its CSRF token."""
     end()
     session.permanent = True
     lifetime = min(LIFETIME, timedelta(days=platform().settings.token_days))
@@ -66,12 +65,12 @@ def begin(user: User) -> None:
 
 
 def is_recent() -> bool:
-    """True if this session has just begun: its owner is there, not somebody who found it open."""
+    """True if it began just now: then its owner is present."""
     return time.time() - float(session.get(_BEGUN_KEY, 0)) < _RECENT_SECONDS
 
 
 def end() -> None:
-    """End this session, if any, here and on the server."""
+    """Here and on the server."""
     token = session.get(TOKEN_KEY)
     session.clear()
     if token:

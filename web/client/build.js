@@ -1,4 +1,4 @@
-// Bundles the editor, and what marks listings, into web/static/built/. The first line of what is built names the sources that it was made of.
+// Bundles the editor and the highlighter into web/static/built/. The first line of each names its sources' hash.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
@@ -11,13 +11,13 @@ await build({
   bundle: true,
   minify: true,
   format: "iife",
-  // What has light-dark() and :has(), which the pages' styles need anyway.
+  // Browsers with light-dark() and :has(), which the pages' styles need.
   target: ["chrome123", "firefox121", "safari17.5"],
   banner: { js: `/* sources ${stamp ?? "unknown"}; licences.txt names the authors */` },
 });
 await writeFile(`${OUT}/licences.txt`, await licences());
 
-// Whoever passes on what is bundled has to pass on these.
+// Licences require passing these on.
 async function licences() {
   const { packages } = JSON.parse(await readFile("package-lock.json", "utf8"));
   const texts = [];

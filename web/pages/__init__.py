@@ -1,4 +1,4 @@
-"""The pages: HTML for people, made on the server; JavaScript only saves reloads."""
+"""HTML pages made on the server; JavaScript only saves reloads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.web.blueprints import blueprints
 
 
 def register(app: Flask) -> None:
-    """Put every page into ``app``, and the filters that the templates use."""
+    """Adds pages and the templates' filters."""
     from grader.web.pages import formats, notices
 
     formats.init_app(app)

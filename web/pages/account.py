@@ -1,5 +1,3 @@
-"""A user's settings: look, privacy, password, e-mail address, sessions and tokens."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, session, url_for
@@ -64,8 +62,8 @@ def change_password() -> Response | tuple[str, int]:
 @pages.post("/account/email")
 @open_to(SIGNED_IN)
 def change_email() -> str | Response | tuple[str, int]:
-    """Mail a link to a new address, or with an empty one forget the old. Needs the password, since the owner of the
-    address can reset it."""
+    """Mail a link to a new address; an empty one removes the old. Needs the password, since the address's owner can
+    reset it."""
     user = current_user()
     email = request.form.get("email", "").strip()
     try:

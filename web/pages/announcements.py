@@ -1,5 +1,3 @@
-"""Announcements, questions and answers of a course or a competition, one page for each."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -162,7 +160,7 @@ def _do(
 
 
 def _page(place: Place, error: GraderError | None = None, changed: int | None = None) -> Page:
-    """``changed``: the announcement or question whose change was refused; its form keeps the typed text."""
+    """``changed``: its change was refused; the form keeps the text."""
     user = current_user()
     announced = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions

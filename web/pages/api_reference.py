@@ -1,4 +1,4 @@
-"""The docs with the reference of the HTTP API, which only a running application can write."""
+"""The docs with the HTTP API, which only a running application knows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from grader.manual.pages import Manual
 
 
 def manual() -> Manual:
-    """The docs of this release. Their page on the API ends with every call and model of this application."""
     made = current_app.extensions.get("manual")
     if made is None:
         document: dict[str, Any] = json.loads(json.dumps(cast(OpenAPI, current_app).api_doc))

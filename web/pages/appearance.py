@@ -1,5 +1,3 @@
-"""The switch between light and dark; and for staff a page with all parts of the design."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request

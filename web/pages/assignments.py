@@ -1,5 +1,3 @@
-"""One assignment: its tasks and deadlines, the attempts that are left; for staff also its settings."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -160,7 +158,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         sections=sections,
         groups=groups,
         values=_values(view),
-        # A refused form keeps its text and its revision, so nobody's change is undone.
+        # Text and revision stay, so nobody's change is undone.
         typed=request.form if error is not None and "parts" in request.form else None,
         error=error,
         **_choices(),
@@ -176,13 +174,13 @@ _TIMES = ("open_at", "due_at", "late_until", "groups_until")
 
 
 def _values(view: AssignmentView) -> dict[str, str]:
-    """Times in the course's zone, as the form's fields take them."""
+    """In the course's zone, for the form's fields."""
     times = {name: getattr(view, name) for name in _TIMES}
     return {name: forms.local_time(at, view.time_zone) if at else "" for name, at in times.items()}
 
 
 def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
-    """Unchanged times stay exact, also when the zone's clocks show them twice."""
+    """Keeps unchanged times, also when clocks show them twice."""
     shown = _values(stands)
     # Browsers omit seconds that are 0.
     same = [
@@ -194,7 +192,7 @@ def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
 
 
 def _body() -> AssignmentBody:
-    """The form as a body of the API. Raises BadRequest."""
+    """Raises BadRequest."""
     form = request.form
     try:
         numbers = {name: _whole(name) for name in ("day", "total", "pending")}
@@ -235,6 +233,6 @@ def _whole(name: str) -> int | None:
 
 
 def _part(line: str) -> dict[str, object]:
-    """Parses a line such as ``vector_add`` or ``saxpy 2``."""
+    """Such as ``vector_add`` or ``saxpy 2``."""
     slug, _, weight = line.strip().replace(":", " ").partition(" ")
     return {"challenge": slug, "weight": float(weight or 1)}

@@ -1,4 +1,4 @@
-"""Profiles for ``templates/report/call_profile.html``: bars, and counts by line."""
+"""Profiles for ``templates/report/call_profile.html``."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from grader.schemas.report import WorkloadReport
 from grader.web.pages.code import lines
 from grader.web.pages.plots import Bar
 
-# Of the stacked bar: report.css has as many styles.
+# report.css has as many styles.
 _LOOKS = 6
-# Drawn bounds of a kernel; the others are far from the longest.
+# Shown per kernel; others are far from the longest.
 _MOST_TERMS = 6
-# A line's cell is marked from these values on: above the ideal, or below a warp's 32 threads.
+# Above the ideal, or below a warp's 32 threads.
 _SCATTERED, _CONFLICTS, _FEW_THREADS = 1.5, 1.25, 24
 
 
 @dataclass(frozen=True)
 class Part:
-    """Of the stacked bar: ``start`` and ``width`` in percent; ``look``: its number in report.css, from 1."""
+    """Percent of the bar; ``look``: style in report.css, from 1."""
 
     label: str
     us: float
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Launch:
-    """On the time line: ``start`` and ``width`` in percent; ``track``: of its kernel, from 0."""
+    """Percent of the time line; ``track``: its kernel, from 0."""
 
     start: float
     width: float
@@ -82,8 +82,8 @@ class KernelView:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """A line of the source; ``counts`` is None if it does nothing. ``heat``: percent of the instructions and waits
-    of the busiest line. ``gap``: lines before it are left out. ``waited``: percent of all waits that are for it."""
+    """``counts`` None: it does nothing. ``heat``: percent of the busiest line. ``gap``: lines left out before.
+    ``waited``: percent of all waits."""
 
     number: int
     text: str
@@ -164,7 +164,7 @@ def _view(workload: WorkloadReport, profile: CallProfile, source: str) -> Profil
 
 
 def _timeline(profile: CallProfile) -> tuple[list[Launch], list[Track]]:
-    """Empty if there is only one launch."""
+    """Empty for a single launch."""
     if len(profile.timeline) < 2:
         return [], []
     whole = profile.timeline[-1].start_us + profile.timeline[-1].time_us

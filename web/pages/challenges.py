@@ -1,5 +1,3 @@
-"""One challenge with its editor. ``home`` lists all challenges."""
-
 from __future__ import annotations
 
 import hashlib
@@ -63,7 +61,7 @@ def submit(slug: str) -> Response | tuple[str, int]:
         action = request.form.get("action")
         if action in throttle.RUNS:
             own = own_cases.asked(challenge) if action == "run-case" else None
-            # Without a key: after a double click the newest run counts.
+            # No key: after a double click the newest run counts.
             view = running.run(platform(), user, RunBody(**sent.model_dump(), case=own))
         else:
             body = SubmitBody(
@@ -119,12 +117,12 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
 
 
 def _unix_lines(source: str) -> str:
-    """Forms send CRLF, which would change compilers' columns."""
+    """CRLF would change compilers' columns."""
     return source.replace("\r\n", "\n")
 
 
 def _key(body: SubmitBody) -> str | None:
-    """One submission per form and text: a double click is harmless, and an edited text after Back is a new one."""
+    """Double clicks are harmless, and edited text after Back is new."""
     nonce = request.form.get("nonce", "")[:64]
     if not nonce:
         return None
@@ -134,8 +132,7 @@ def _key(body: SubmitBody) -> str | None:
 
 @dataclass(frozen=True)
 class Workspace:
-    """``sources`` by language, ``language`` shown first. ``kept``: when the server saved each draft, as the API's
-    ``updated_at``; empty if it is not a draft."""
+    """``sources`` by language, ``language`` first. ``kept``: drafts' ``updated_at``."""
 
     challenge: ChallengeDetail
     sources: dict[str, str]
@@ -145,13 +142,12 @@ class Workspace:
 
 
 def empty(challenge: ChallengeDetail) -> Workspace:
-    """The starters, and the first language that can be judged here."""
     first = str(next(iter(challenge.served), challenge.languages[0]))
     return Workspace(challenge, dict(challenge.starters), first)
 
 
 def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submission: str | None) -> Workspace:
-    """With the messages on ``submission``, else on the last one."""
+    """With messages on ``submission``, else the last one."""
     workspace = empty(challenge)
     own = drafts.of_challenge(platform, user, challenge.slug)
     said = _said(platform, user, challenge.slug, submission)

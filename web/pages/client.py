@@ -1,4 +1,4 @@
-"""The command line that this server offers: a wheel of its version, for pip. Public, as pip does not sign in."""
+"""The command line as a wheel, public because pip does not sign in."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def show(wheel: str) -> Response:
 
 
 def install_command() -> str:
-    """The command that installs the command line: the operator's, or pip with this server's wheel. "" if this server
-    runs from a folder that was not installed."""
+    """The operator's command, or pip with this server's wheel; "" if this server runs from a checkout that is not
+    installed."""
     if chosen := platform().settings.client_install:
         return chosen
     name = _name()

@@ -1,5 +1,5 @@
-"""Source text as HTML. Only the course's own text is highlighted here (colours: static/code.css). Students' source is
-escaped, and static/built/listing.js highlights it in the browser: a regex lexer can be kept busy for minutes."""
+"""Only our own text is highlighted here: a regex lexer can be kept busy for minutes. static/built/listing.js does
+students'."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from grader.languages import LANGUAGES
 
 
 def listing(source: str, marks: Mapping[int, tuple[int, int]] | None = None) -> Markup:
-    """The lines of a student's source, each an element that links can target. The style sheet draws the numbers, so
-    copying takes only the source. ``marks``: by last line, a thread of comments and their number."""
+    """Style draws numbers, so copying omits them. ``marks``: last line -> a thread's number and comments."""
     whole = lines(source)
     numbered = [
         f'<span id="L-{number}">{escape(line)}</span>{_mark(number, (marks or {}).get(number))}'
@@ -37,7 +36,7 @@ def _mark(line: int, mark: tuple[int, int] | None) -> str:
 
 
 def lines(source: str) -> list[str]:
-    """The lines of ``source`` without empty ones at its end."""
+    """Without empty lines at the end."""
     return source.rstrip("\n").split("\n")
 
 
@@ -47,8 +46,7 @@ def count(source: str) -> int:
 
 @lru_cache(maxsize=256)
 def inline(source: str, language: str) -> Markup:
-    """Highlighted text of the course or the docs, for a <pre>; never a student's. ``language``: one of ours, or a
-    Pygments name."""
+    """Never a student's. ``language``: ours, or Pygments'."""
     try:
         row = LANGUAGES.get(language)
         lexer = get_lexer_by_name(row.lexer if row else language, stripnl=False)

@@ -1,5 +1,3 @@
-"""Comments on a submission, and the forms of its page."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -20,13 +18,13 @@ from grader.web.pages.courses import body, given
 
 pages = Blueprint("comments", __name__)
 
-# Of a long range, only the end is quoted.
+# Long ranges show only their end.
 _QUOTED = 8
 
 
 @dataclass(frozen=True)
 class ShownThread:
-    """``quoted``: numbered lines of its source; ``comments`` with their text as HTML."""
+    """``quoted``: numbered lines; ``comments``: with HTML."""
 
     thread: ThreadView
     quoted: list[tuple[int, str]]
@@ -34,7 +32,6 @@ class ShownThread:
 
 
 def shown(found: CommentList, source: str) -> list[ShownThread]:
-    """The threads, for the page."""
     lines = code.lines(source)
     return [
         ShownThread(
@@ -51,7 +48,7 @@ def shown(found: CommentList, source: str) -> list[ShownThread]:
 
 
 def by_line(found: CommentList) -> dict[int, tuple[int, int]]:
-    """By each thread's last line: its number, and the number of comments."""
+    """Last line -> number of the thread and of its comments."""
     marks: dict[int, tuple[int, int]] = {}
     for thread in found.threads:
         if thread.last_line is not None:

@@ -1,5 +1,3 @@
-"""An accepted kernel compared with another one: sources, times and counters."""
-
 from __future__ import annotations
 
 from flask import Blueprint, render_template, request

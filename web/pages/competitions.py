@@ -1,5 +1,3 @@
-"""Competitions: their list, rules and teams, boards that update themselves, a big screen, and pages for staff."""
-
 from __future__ import annotations
 
 import json
@@ -42,7 +40,7 @@ from grader.web.pages.formats import factor
 
 pages = Blueprint("competitions", __name__)
 
-# Boards are fetched again every few seconds: a class behind one address is not a flood.
+# A class behind one address must not flood the server.
 _PACE_MS = 5000
 
 
@@ -261,7 +259,6 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _counts_to(view: CompetitionView) -> tuple[str, datetime] | None:
-    """The time that the countdown shows."""
     if view.phase in (Phase.DRAFT, Phase.UPCOMING):
         return "Starts in", view.starts_at
     if view.phase is Phase.RUNNING and view.freeze_at is not None:
@@ -302,7 +299,7 @@ def _registration(given: Mapping[str, str]) -> RegisterBody:
 
 
 def _asked() -> tuple[str | None, BoardKind | None, Mode]:
-    """Device, kind and mode in the query. Raises BadRequest."""
+    """Raises BadRequest."""
     device = request.args.get("device") or None
     mode = _mode(request.args.get("mode"))
     try:
@@ -324,7 +321,7 @@ def _board(slug: str) -> dict[str, Any]:
 
 
 def _plain(board: Any) -> dict[str, Any]:
-    """The fields of each row that the screen's script draws."""
+    """For the screen's script."""
 
     def score(value: float | None) -> str:
         if value is None:
@@ -349,7 +346,7 @@ def _plain(board: Any) -> dict[str, Any]:
 
 
 def _sort(scoring: Scoring, sort: tuple[float, float]) -> tuple[float, float]:
-    """Class and time, smaller is better. Speedups become times: the board's resolution is a share of time."""
+    """Smaller is better, as times."""
     return (0.0, 1 / -sort[0]) if scoring is Scoring.SPEEDUPS else sort
 
 
@@ -450,13 +447,13 @@ def _sizes(text: str) -> dict[str, int]:
 
 
 def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str, Any]:
-    """Time zone, start and end. Raises BadRequest."""
+    """Raises BadRequest."""
     name = form.get("time_zone", "").strip() or "UTC"
     zone = find_zone(name)
 
     def read(field: str, known: datetime | None, end: bool) -> datetime:
         at = parse_moment(form.get(field, ""), zone, end=end)
-        # Unchanged times keep their fractions of a second, also when clocks show them twice.
+        # Keeps unchanged fractions, also when clocks show times twice.
         if known is not None and forms.local_time(at, name) == forms.local_time(known, name):
             return known
         return at
@@ -470,7 +467,7 @@ def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str,
 
 
 def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> CompetitionBody:
-    """The form as a body of the API; ``stands``: the competition that is edited. Raises BadRequest."""
+    """Raises BadRequest. The last argument is the edited competition."""
     given: dict[str, Any] = {
         name: form.get(name, "").strip() for name in ("title", "scoring", "registration")
     }

@@ -1,5 +1,3 @@
-"""A course's own challenges, for its staff: upload, state of each, and the git repository that they come from."""
-
 from __future__ import annotations
 
 import base64
@@ -49,7 +47,7 @@ def upload(course: str) -> BaseResponse | Page:
 
 
 def read_upload() -> UploadBody:
-    """The form's archive. Raises BadBundle."""
+    """Raises BadBundle."""
     file = request.files.get("archive")
     data = file.read(limits.BUNDLE_ARCHIVE_BYTES + 1) if file is not None else b""
     if not data:
@@ -94,5 +92,5 @@ def _page(course: str, error: GraderError | None = None, hook: HookView | None =
         form=request.form if error is not None else {},
         most=limits.BUNDLE_ARCHIVE_BYTES // limits.KIB,
     )
-    # A mistake in a manifest is the uploaded file's, not the platform's.
+    # A mistake in a manifest is the uploader's.
     return page, 200 if error is None else error.status if error.status < 500 else 400

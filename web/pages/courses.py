@@ -1,5 +1,3 @@
-"""Courses: their list, one course, joining, and the settings that its staff change."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def body(model: type[Model], values: dict[str, object]) -> Model:
-    """The form as a body of the API. Raises BadRequest."""
+    """Raises BadRequest."""
     try:
         return model.model_validate_strings(values)
     except ValidationError as error:
@@ -36,13 +34,13 @@ def body(model: type[Model], values: dict[str, object]) -> Model:
 
 
 def given(*names: str) -> dict[str, object]:
-    """The named fields of the form that are not empty."""
+    """Without empty fields."""
     return {name: value for name in names if (value := request.form.get(name, "").strip())}
 
 
 @dataclass(frozen=True)
 class CourseHead:
-    """The head of every page of a course; ``may`` has actions' names in lower case."""
+    """``may``: actions' names in lower case."""
 
     slug: str
     name: str
@@ -51,7 +49,7 @@ class CourseHead:
 
 @pages.app_template_global("course_head")
 def head(course: str) -> CourseHead:
-    """The head of a course that the viewer may know of. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with courses.reading(platform(), current_user(), course, Action.COURSE_LISTED) as opened:
         may = {action.name.lower(): opened.may(action) for action in Action}
         return CourseHead(opened.row.slug, opened.row.name, may)
@@ -151,7 +149,7 @@ def _revision() -> int | None:
 
 
 def _policy() -> GradePolicy:
-    """The form's. Raises BadRequest."""
+    """Raises BadRequest."""
     form = request.form
     try:
         return GradePolicy.model_validate(
@@ -172,7 +170,7 @@ def _policy() -> GradePolicy:
 
 
 def _category(line: str) -> dict[str, object]:
-    """Parses a line such as ``Homework 60 1``: a name, which may have spaces, a weight, perhaps a number to drop."""
+    """``Homework 60 1``: a name, perhaps with spaces, a weight, perhaps a number to drop."""
     words = line.split()
     numbers: list[str] = []
     while len(words) > 1 and len(numbers) < 2 and _is_number(words[-1]):

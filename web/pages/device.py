@@ -1,5 +1,3 @@
-"""Where a command line's code is entered, and approved or denied."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for

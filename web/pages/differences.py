@@ -1,5 +1,3 @@
-"""A submission compared with an earlier one for the same challenge."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,13 +17,13 @@ from grader.web.pages import code, titles
 
 pages = Blueprint("differences", __name__)
 
-# Unchanged lines shown next to a change.
+# Unchanged lines next to a change.
 _NEAR = 4
 
 
 @dataclass(frozen=True)
 class SourceSide:
-    """``count`` lines of one source from number ``first`` on; ``lines`` are those shown."""
+    """``count`` lines from number ``first``; ``lines``: the shown ones."""
 
     first: int
     count: int
@@ -67,7 +65,7 @@ def show(submission: str) -> str:
 
 
 def _before(view: SubmissionView, others: Sequence[SubmissionView]) -> str:
-    """The previous submission by the same person, else by anyone; "" if there is none."""
+    """By the same person, else by anyone; "" if there is none."""
     own = [other for other in others if other.user == view.user]
     return next((each.id for each in [*own, *others]), "")
 
@@ -89,7 +87,7 @@ def _side(lines: Sequence[str], bounds: tuple[int, int]) -> SourceSide:
 
 
 def _split(block: Block, place: int, blocks: int) -> list[tuple[Block, bool]]:
-    """Unchanged lines in up to three parts: after the last change, far from any, and before the next."""
+    """After the last change, far from any, before the next."""
     length = block.before[1] - block.before[0]
     head = _NEAR if place else 0
     tail = _NEAR if place < blocks - 1 else 0

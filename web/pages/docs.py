@@ -1,5 +1,3 @@
-"""This release's `docs/`, public, under /docs."""
-
 from __future__ import annotations
 
 import hashlib
@@ -82,17 +80,17 @@ def _frame(template: str, **values: object) -> str:
 
 
 def _contents(page: Page) -> list[tuple[int, str, str]]:
-    """Level, title and anchor of the page's sections: two levels, or one if there are many."""
+    """Level, title and anchor: two levels, or one if there are many."""
     found = [(each.level, each.title, each.anchor) for each in page.sections if each.level in (2, 3)]
     return found if len(found) <= _LISTED else [each for each in found if each[0] == 2]
 
 
 def _kept(answer: Response | str) -> Response:
-    """Without an account, a browser asks if a page has changed. Pages for signed-in users are not cached."""
+    """Anonymous browsers revalidate; pages for signed-in users are not cached."""
     response = make_response(answer)
     if viewer() is not None:
         return response
-    # Each answer has new form tokens, all valid for the session.
+    # Form tokens differ in each answer, but all are valid.
     same = _CSRF.sub(b"", response.get_data()) + str(session.get("csrf_token", "")).encode()
     response.set_etag(hashlib.sha256(same).hexdigest())
     response.cache_control.private = True
@@ -102,12 +100,12 @@ def _kept(answer: Response | str) -> Response:
     return response
 
 
-# Paths in the repository that are not docs.
+# Not docs.
 _OUTSIDE = ("../", "http://", "https://", "mailto:", "#")
 
 
 def render(manual: Manual, page: Page) -> Markup:
-    """Safe HTML of a page, without its title. Rendered once for each page of a manual."""
+    """Safe HTML without the title, rendered once per page of a manual."""
     return _render(manual, page.name)
 
 
@@ -128,7 +126,7 @@ def _render(manual: Manual, name: str) -> Markup:
 
 
 def _reachable(html: Markup) -> Markup:
-    """Wide blocks scroll, so the keyboard must reach them. (Text has no bare ``<``.)"""
+    """The keyboard must reach wide blocks. (Text has no bare ``<``.)"""
     wrapped = (
         str(html)
         .replace("<table>", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>')
@@ -142,7 +140,7 @@ def address(name: str) -> str:
 
 
 def _linked(manual: Manual, page: Page, tokens: list[Token]) -> list[Token]:
-    """Links to routes, and links where code names a file of the docs."""
+    """To routes, and from names of docs' files in code."""
     found: list[Token] = []
     inside = 0
     for token in tokens:
@@ -167,7 +165,7 @@ def _target(manual: Manual, page: Page, href: str) -> str:
 
 
 def _named(manual: Manual, token: Token) -> str:
-    """Links names such as `docs/judging.md` in running text."""
+    """Names such as `docs/judging.md`."""
     if token.type != "code_inline" or not token.content.startswith("docs/"):
         return ""
     return _address_of(manual, token.content.removeprefix("docs/"))

@@ -1,5 +1,4 @@
-"""The map of a wrong result as runs of cells and edges of blocks for inline SVG, and the numbers around its first wrong
-element."""
+"""A wrong result as inline SVG."""
 
 from __future__ import annotations
 
@@ -9,9 +8,9 @@ from itertools import groupby, pairwise
 from grader.schemas.error_map import Cell, ErrorMap, Writer
 from grader.schemas.report import Mismatch
 
-# Cells of the still picture: more are smaller than a pixel on a phone.
+# More cells are smaller than a pixel on a phone.
 _ROWS, _COLUMNS = 64, 128
-# Edges of blocks are left out where they would hide the cells: the share of all edges between cells.
+# Above this share, edges would hide the cells.
 _MOST_EDGES = 0.4
 
 
@@ -33,7 +32,7 @@ class LegendEntry:
 
 @dataclass(frozen=True)
 class NumberTable:
-    """``title``: got, expected, or an input. ``rows``: each with the index of its first element."""
+    """``title``: got, expected, or an input. ``rows``: with the index of each first element."""
 
     title: str
     rows: list[tuple[str, list[str]]]
@@ -41,7 +40,7 @@ class NumberTable:
 
 @dataclass(frozen=True)
 class FirstWrong:
-    """``element``: as in ``out[17, 3]``."""
+    """Such as ``out[17, 3]``."""
 
     element: str
     expected: str
@@ -51,8 +50,8 @@ class FirstWrong:
 
 @dataclass(frozen=True)
 class Picture:
-    """The still picture, of ``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script that zooms;
-    ``edges``: of blocks, as an SVG path; ``first``: None if its writer is unknown."""
+    """``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script; ``edges``: an SVG path; ``first`` None:
+    its writer is unknown."""
 
     map: ErrorMap
     rows: int
@@ -66,7 +65,7 @@ class Picture:
 
 
 def picture(mismatch: Mismatch) -> Picture | None:
-    """None without a map, and for one whose cells don't fit it."""
+    """None without a fitting map."""
     found = mismatch.map
     if found is None:
         return None
@@ -105,7 +104,6 @@ def _first(mismatch: Mismatch, found: ErrorMap) -> FirstWrong | None:
 
 
 def _edges(blocks: list[list[int]]) -> str:
-    """A path along the cells' edges where the block changes."""
     if not blocks:
         return ""
     upright, level = _runs(blocks), _runs([list(column) for column in zip(*blocks, strict=True)])
@@ -119,7 +117,7 @@ def _edges(blocks: list[list[int]]) -> str:
 
 
 def _runs(lines: list[list[int]]) -> list[tuple[int, int, int]]:
-    """Place in a line, first and last line of each straight edge between neighbours of a line that differ."""
+    """Place in a line, first and last line of each straight edge."""
     changes = [[one != other for one, other in pairwise(line)] for line in lines]
     found = []
     for place, along in enumerate(zip(*changes, strict=True), 1):

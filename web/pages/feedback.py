@@ -1,5 +1,3 @@
-"""Feedback on an assignment, and regrade requests."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -64,8 +62,7 @@ def _parts(course: str, assignment: str) -> list[str]:
 
 
 def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
-    """Parses a challenge's rubric, one criterion per line: points, title, and after a | an explanation. A criterion
-    that keeps its title or its place keeps the points given for it. Raises BadRequest."""
+    """Per line: points, title, and after a | an explanation. A kept title or place keeps points. Raises BadRequest."""
     old = present.rubric.get(challenge, [])
     by_title = {criterion.title.lower(): criterion.id for criterion in old}
     lines = [
@@ -153,8 +150,7 @@ def score(course: str, name: str) -> BaseResponse | Page:
 
 
 def _scores() -> list[ScoreBody]:
-    """Only the fields that were changed in the form: somebody else may have set the others meanwhile. Raises
-    BadRequest."""
+    """Only changed fields: somebody may have set others meanwhile. Raises BadRequest."""
     names = ("criterion", "points", "reason", "seen", "seen_reason")
     rows = zip(*(map(str.strip, request.form.getlist(name)) for name in names), strict=False)
     return [
@@ -165,7 +161,6 @@ def _scores() -> list[ScoreBody]:
 
 
 def _score(criterion: str, points: str, reason: str, seen: str) -> ScoreBody:
-    """Raises BadRequest."""
     read = body(ScoreBody, _given(criterion=criterion, points=points or "0", reason=reason, seen=seen))
     return read.model_copy(update={"seen": read.seen, "points": read.points if points else None})
 

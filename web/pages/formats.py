@@ -1,5 +1,3 @@
-"""Numbers, times and names as people read them. Registered as Jinja filters."""
-
 from __future__ import annotations
 
 import functools
@@ -23,7 +21,7 @@ from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
 from grader.web.pages.error_maps import picture
 from grader.web.pages.glossary import explained
 
-# A page of ours in running text, without a full stop after it.
+# An address of ours in running text, without a full stop after it.
 _DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
 _FLAGS = {
     "library_kernel": "calls a library kernel",
@@ -83,7 +81,7 @@ def init_app(app: Flask) -> None:
 
 
 def interval(us: float, bounds: tuple[float, float]) -> str:
-    """``± 3.1 %``: the wider side of ``bounds`` as a share of ``us``; empty for a model's time, which has none."""
+    """``± 3.1 %``: the wider side of ``bounds``; empty for a model's time."""
     if bounds[0] == bounds[1]:
         return ""
     wide = max(us - bounds[0], bounds[1] - us) / us * 100
@@ -91,7 +89,7 @@ def interval(us: float, bounds: tuple[float, float]) -> str:
 
 
 def factor(value: float) -> str:
-    """A speedup: ``1.31×``; ``0.0043×`` if two decimals would be zeros."""
+    """``1.31×``; ``0.0043×`` if two decimals would be zeros."""
     return f"{three_digits(value)}×" if value >= 0.1 else f"{value:.2g}×"
 
 
@@ -99,7 +97,7 @@ _PREFIXES = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
 
 
 def quantity(value: float, unit: str = "") -> str:
-    """Three significant digits at most with an SI prefix: ``4.79 TB/s``, ``67 TFLOP/s``; small ones as they are."""
+    """At most three significant digits, with an SI prefix: ``4.79 TB/s``, ``67 TFLOP/s``."""
     for scale, prefix in _PREFIXES if unit else ():
         if value >= scale * 0.9995:
             return f"{_trimmed(value / scale)} {prefix}{unit}"
@@ -107,7 +105,7 @@ def quantity(value: float, unit: str = "") -> str:
 
 
 def exactly(value: float) -> str:
-    """An error next to its bound: four significant digits, with an exponent instead of many zeros."""
+    """Four significant digits, with an exponent instead of many zeros."""
     return "0" if value == 0 else f"{value:.4g}"
 
 
@@ -125,7 +123,7 @@ def capital(text: str) -> str:
 
 
 def value(given: Any) -> str:
-    """A value of a challenge's content: text unchanged, anything else as JSON."""
+    """Text unchanged, anything else as JSON."""
     if given is None:
         return "–"
     return (
@@ -143,7 +141,7 @@ def clock(moment: datetime) -> str:
 
 @functools.cache
 def time_zones() -> list[str]:
-    """Names to choose from: places, and UTC."""
+    """Places, and UTC."""
     places = (
         timezone
         for timezone in zoneinfo.available_timezones()
@@ -161,7 +159,7 @@ def flag_words(flag: str) -> str:
 
 
 def tone(value: VerdictWord | State) -> Tone:
-    """The CSS class of a verdict or state."""
+    """A CSS class."""
     return _STATE_TONES[value] if isinstance(value, State) else VERDICTS[str(value)].tone
 
 
@@ -170,6 +168,6 @@ def _trimmed(value: float) -> str:
 
 
 def docs_linked(text: str) -> Markup:
-    """``text``, escaped, with links to our docs (``/docs/rules#limits``)."""
+    """Escapes ``text`` and links our docs (``/docs/rules#limits``)."""
     linked = _DOCS.sub(r'<a href="\g<0>">\g<0></a>', str(escape(text)))
     return Markup(linked)  # noqa: S704 - escaped in the line above

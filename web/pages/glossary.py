@@ -1,4 +1,4 @@
-"""Links from the words of specs and reports to the glossary, each word once in a text."""
+"""Links words to the glossary, each once per text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.web.pages.api_reference import manual
 _PAGE = "glossary"
 # The level of a term's heading.
 _TERM = 3
-# Other forms of a term, and words that its section explains; lower case.
+# Other forms, and explained words; lower case.
 _FORMS = {
     "atomics": ("atomic", "atomically"),
     "bank conflict": ("bank conflicts",),
@@ -39,18 +39,15 @@ _FORMS = {
 
 
 class Words:
-    """The glossary's words and their addresses."""
-
     def __init__(self, known: Manual) -> None:
         self._addresses = dict(_addresses(known))
         longest_first = sorted(self._addresses, key=len, reverse=True)
         listed = "|".join(re.escape(word) for word in longest_first)
-        # Neither within a name, as in `warp_size`, nor within a path.
+        # Not within names such as `warp_size`, nor paths.
         self._pattern = re.compile(rf"(?<![\w./-])(?:{listed})(?![\w/-])", re.IGNORECASE) if listed else None
 
     def split(self, text: str, seen: set[str]) -> Iterator[tuple[str, str]]:
-        """The parts of ``text``, each with the address that it links to, or "". ``seen``: addresses that need no
-        further link; it grows."""
+        """Parts of ``text`` with their address or "". ``seen``: addresses already linked; it grows."""
         end = 0
         for found in self._pattern.finditer(text) if self._pattern else ():
             address = self._addresses[found[0].lower()]
@@ -80,7 +77,7 @@ def _words(known: Manual) -> Words:
 
 
 def explained(text: str) -> Markup:
-    """``text``, escaped or already safe HTML, with a link at the first occurrence of each word of the glossary."""
+    """``text``: escaped here, or safe HTML."""
     seen: set[str] = set()
     words = _words(manual())
     pieces = re.split(r"(<a .*?</a>|<[^>]*>)", str(escape(text)), flags=re.DOTALL)
@@ -95,7 +92,7 @@ def _linked(words: Words, text: str, seen: set[str]) -> str:
 
 
 def spec(text: str) -> Markup:
-    """A challenge's spec as safe HTML, with links to the glossary."""
+    """Safe HTML."""
     return _spec(text, _words(manual()))
 
 

@@ -1,5 +1,3 @@
-"""Grades: everyone's, one student's with each point explained, and overrides."""
-
 from __future__ import annotations
 
 from contextlib import suppress
@@ -33,7 +31,7 @@ def show(course: str) -> str:
     """Everyone's points, statistics of each part, and students who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
     plots = [(statistic, speedups(statistic)) for statistic in found.statistics if statistic.speedups]
-    # Without a CSS rule for each of hundreds of students; a name needs no quoting.
+    # Names need no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
     assigned = found.students[0].assignments if found.students else []
     with courses.reading(platform(), current_user(), course, Action.GRADES_READ) as opened:
@@ -46,7 +44,7 @@ def show(course: str) -> str:
         columns=[f">{column.title}" for column in assigned],
         grades_at=grades_at,
         curves_may=curves_may,
-        # Without a policy, cells of a large class need no further look.
+        # A large class's cells need no further look.
         plain=all(
             each.counted == each.points and not each.left_out
             for student in found.students
@@ -160,7 +158,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
 
 
 def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
-    """A student's points, as the viewer may read and change them."""
+    """As the viewer may read and change them."""
     user = current_user()
     found = gradebook.get_grades(platform(), user, course, name)
     with courses.reading(platform(), user, course, Action.COURSE_READ) as opened:
@@ -185,7 +183,7 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
 
 
 def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[ScoreView]]:
-    """By assignment and challenge: its criteria and the student's points."""
+    """By assignment and challenge."""
     sheets: dict[tuple[str, str], list[ScoreView]] = {}
     for assignment in found.assignments:
         with suppress(NotFound):  # without a rubric
@@ -195,13 +193,13 @@ def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[Sco
     return sheets
 
 
-# As many bars as fit a phone.
+# As many as fit a phone.
 _BINS = 12
 
 
 @dataclass(frozen=True)
 class Bin:
-    """A bar, in percent of the plot: start, width and height; ``about`` describes it."""
+    """In percent of the plot; ``about`` describes it."""
 
     left: float
     width: float
@@ -211,7 +209,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class SpeedupPlot:
-    """The distribution of a class's best speedups, on a logarithmic scale."""
+    """A class's best speedups, on a logarithmic scale."""
 
     x: Axis
     y: Axis
@@ -219,7 +217,6 @@ class SpeedupPlot:
 
 
 def speedups(part: PartStatistics) -> SpeedupPlot:
-    """For a part that somebody has solved."""
     x = logarithmic(part.speedups, lambda value: f"{value:g}x")
     counts = [0] * _BINS
     for value in part.speedups:

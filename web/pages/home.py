@@ -1,5 +1,3 @@
-"""The first page: the challenges as a map, and as a list with filters."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +24,7 @@ STATES = ("open", "attempted", "solved")
 
 @dataclass(frozen=True)
 class ChallengeFilter:
-    """The list's filters; an empty field filters nothing."""
+    """An empty field filters nothing."""
 
     q: str = ""
     track: str = ""
@@ -112,14 +110,14 @@ def _choices(challenges: Sequence[ChallengeSummary]) -> dict[str, list[str]]:
 
 # Pixels at 16 per rem, as in home.css.
 _WIDE, _HIGH, _GAP_X, _GAP_Y = 176, 80, 36, 12
-# home.css has as many classes for columns and rows; a larger map has no lines.
+# home.css has as many classes.
 COLUMNS, ROWS = 8, 16
 
 
 @dataclass(frozen=True)
 class Node:
-    """One challenge. ``state``: solved, attempted, next, open; empty if nobody is signed in. ``after``: titles of
-    unsolved challenges in other tracks that it builds on. ``column`` and ``row`` count from 1."""
+    """``state``: solved, attempted, next, open, or "". ``after``: unsolved prerequisites in other tracks. ``column``
+    and ``row`` from 1."""
 
     challenge: ChallengeSummary
     state: str
@@ -131,8 +129,7 @@ class Node:
 
 @dataclass(frozen=True)
 class TrackMap:
-    """``edges`` are SVG paths in a picture of ``width`` by ``height`` pixels; ``joined`` is False if the nodes just
-    follow one another."""
+    """``edges``: SVG paths in ``width`` by ``height`` pixels; ``joined``: whether the map has lines."""
 
     title: str
     description: str
@@ -152,8 +149,6 @@ class TrackMap:
 
 @dataclass(frozen=True)
 class NodeStanding:
-    """The viewer's progress: lines by slug, and the next challenge. Both empty if nobody is signed in."""
-
     lines: Mapping[str, ChallengeProgress]
     following: str | None = None
 
@@ -174,7 +169,7 @@ def track_map(
     standing: NodeStanding,
     progress: TrackProgress | None = None,
 ) -> TrackMap:
-    """``titles`` are those of all challenges."""
+    """``titles``: of all challenges."""
     places = _places(members)
     inside = {each.slug for each in members}
     joins = [(wanted, each.slug) for each in members for wanted in each.prerequisites if wanted in inside]
@@ -192,8 +187,7 @@ def track_map(
 
 
 def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
-    """Column and row by slug: right of everything that it builds on, level with the first of these if that place is
-    free."""
+    """Right of its prerequisites, level with the first if possible."""
     wanted = {
         each.slug: [prerequisite for prerequisite in each.prerequisites if prerequisite != each.slug]
         for each in members
@@ -211,7 +205,7 @@ def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
 
 
 def _depth(slug: str, wanted: Mapping[str, Sequence[str]], behind: frozenset[str]) -> int:
-    """1 + the longest way back to a challenge without prerequisites in the track; a circle ends it."""
+    """1 + the longest chain in the track; a circle ends it."""
     behind |= {slug}
     return 1 + max(
         (

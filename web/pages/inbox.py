@@ -1,5 +1,3 @@
-"""The inbox of staff: everything that waits for a decision, and what was decided."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -67,7 +65,7 @@ def _act(keys: list[str], action: str) -> None:
 
 
 def _given() -> dict[str, Any]:
-    """The form's field ``within`` is COURSE or COURSE/ASSIGNMENT."""
+    """``within``: COURSE or COURSE/ASSIGNMENT."""
     given = {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
     if "within" in request.args:
         course, _, assignment = request.args["within"].strip().partition("/")

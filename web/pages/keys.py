@@ -1,4 +1,4 @@
-"""Pages opened by a link with a secret: the form passes it on, and no cache or Referer keeps it."""
+"""Pages with a secret address: forms pass it on, and no cache or Referer keeps it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ _KEY_CHARS = 128
 
 
 def shown_key() -> str:
-    """The secret of the link, or of its form."""
     given = request.form if request.method == "POST" else request.args
     return given.get("key", "")[:_KEY_CHARS]
 

@@ -1,5 +1,3 @@
-"""Boards: of a challenge, of a track, and the list of leaders. The address holds all choices."""
-
 from __future__ import annotations
 
 import math
@@ -22,14 +20,14 @@ from grader.web.current import platform
 
 pages = Blueprint("leaderboards", __name__)
 
-# More than anyone reads; thousands would make a page of megabytes.
+# Thousands would make a page of megabytes.
 _PAGE = 200
-# The latest rows, in the table next to the plot; the JSON has all.
+# The JSON has all.
 _RECORDS = 50
 
 
 def _version(text: str) -> int:
-    """Only versions that the column can hold: others would cause an error of ours."""
+    """Clipped to the column's range."""
     return max(1, min(int(text), 2**31 - 1))
 
 
@@ -38,7 +36,6 @@ def _below(text: str) -> int:
 
 
 def _wanted() -> Wanted:
-    """The board that the address names."""
     return {
         "device": request.args.get("device") or None,
         "language": request.args.get("language") or None,
@@ -66,7 +63,7 @@ def show(slug: str) -> str:
         platform(), slug, limit=_PAGE + 1, offset=below, viewer=viewer(), **wanted
     )
     records = history.records
-    # As in the address: without a version, links stay without one.
+    # Without a version in the address, links have none.
     kept = {"device": board.device, "language": board.language, "version": wanted["version"]}
     return render_template(
         "leaderboard.html",
@@ -103,7 +100,7 @@ def table(slug: str) -> Response:
 @pages.get("/leaderboards/tracks/<track>")
 @open_to(READERS)
 def show_track(track: str) -> str:
-    """Who solved most of a track, and fastest; ?device= chooses, ?below= skips that many entries."""
+    """The people who solved most of a track, and fastest; ?device= chooses, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
     board = track_board.track_board(
         platform(), track, request.args.get("device") or None, limit=_PAGE, offset=below, viewer=viewer()
@@ -123,14 +120,13 @@ def show_track(track: str) -> str:
 
 
 def _pinned(board: Leaderboard, below: int) -> Line | None:
-    """The viewer's entry, if it is not among those shown."""
+    """The viewer's entry, unless shown anyway."""
     if board.own is None or (board.own_place is not None and below <= board.own_place < below + _PAGE):
         return None
     return line_of(board, board.own)
 
 
 def _page_of(place: int | None) -> int | None:
-    """What to skip to reach the page with ``place``."""
     return None if place is None else place // _PAGE * _PAGE
 
 
@@ -151,7 +147,7 @@ COLUMNS = (
 
 
 def written(board: Leaderboard) -> str:
-    """Entries, then without a rank the caller's own if it is on no board, and the references."""
+    """Entries, the caller's own without a rank if it is on no board, and references."""
     entries = (
         board.entries if board.own is None or board.own_place is not None else [*board.entries, board.own]
     )
@@ -195,13 +191,13 @@ def _row(entry: LeaderboardEntry) -> list[object]:
 
 
 def plain(text: str) -> str:
-    """Safe in a file name."""
+    """For file names."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", text)
 
 
-# The plot's units; it is stretched to the available width.
+# Units of the plot, which is stretched to the page.
 WIDTH, HEIGHT = 1000, 200
-# If times hardly differ, five percent keep their line off the edge and from looking steep.
+# If times hardly differ, their line is neither at the edge nor steep.
 _LEAST_SPAN = 1.05
 # More steps than pixels show nothing.
 _STEPS = 400
@@ -209,7 +205,7 @@ _STEPS = 400
 
 @dataclass(frozen=True)
 class BoardBar:
-    """Percent of the full width; ``low`` and ``high`` are the ends of the error bar."""
+    """In percent; ``low`` and ``high``: the error bar."""
 
     percent: float
     low: float | None = None
@@ -218,7 +214,7 @@ class BoardBar:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a board: an entry or a reference."""
+    """An entry or a reference."""
 
     entry: LeaderboardEntry | None
     reference: Reference | None
@@ -227,8 +223,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A step line in WIDTH x HEIGHT that begins at ``first``; ``marks`` are its corners, ``ticks`` the times at top,
-    middle and bottom, in microseconds."""
+    """In WIDTH x HEIGHT; ``marks``: corners; ``ticks``: microseconds at top, middle and bottom."""
 
     first: Record
     path: str
@@ -237,8 +232,7 @@ class Plot:
 
 
 def lines(board: Leaderboard, offset: int, page: int) -> list[Line]:
-    """The rows of a page of ``page`` entries, with references sorted in by time. ``board`` holds one more entry, if
-    there is one: rows before it belong to this page."""
+    """Entries and references by time. ``board`` has one more entry, if any: rows before it are on this page."""
     longest = _longest(board)
     left = [reference for reference in board.references if reference.kind is not ReferenceKind.ROOFLINE]
     rows: list[Line] = []
@@ -255,7 +249,7 @@ def lines(board: Leaderboard, offset: int, page: int) -> list[Line]:
 
 
 def line_of(board: Leaderboard, entry: LeaderboardEntry) -> Line:
-    """An entry apart from the others, drawn to the same scale."""
+    """Drawn to the same scale."""
     return Line(entry, None, _bar(entry.speedup, entry.speedup_ci, _longest(board)))
 
 
@@ -298,7 +292,7 @@ def _percent(value: float, longest: float) -> float:
 
 
 def record_plot(records: Sequence[Record]) -> Plot | None:
-    """Time to the right, the record in microseconds upwards, logarithmic. None without a record."""
+    """Logarithmic; None without a record."""
     if not records:
         return None
     drawn = records[-_STEPS:]
@@ -308,7 +302,7 @@ def record_plot(records: Sequence[Record]) -> Plot | None:
     marks = []
     for record in drawn:
         share = (record.submitted_at - first).total_seconds() / seconds if seconds else 0.0
-        # The last record still holds: a tenth of the width shows that.
+        # Shows that the last record holds.
         x = share * WIDTH * 0.9
         y = math.log(high / record.time_us) / math.log(high / low) * HEIGHT
         marks.append((round(x, 1), round(y, 1)))
@@ -319,7 +313,7 @@ def record_plot(records: Sequence[Record]) -> Plot | None:
 
 
 def _span(times: Sequence[float]) -> tuple[float, float]:
-    """The plot's upper and lower end."""
+    """Upper and lower end."""
     high, low = max(times), min(times)
     widened = math.sqrt(max(1.0, _LEAST_SPAN / (high / low)))
     return high * widened, low / widened

@@ -1,5 +1,3 @@
-"""Learning platforms: registration, for admins; linked courses and sent grades, for a course's staff."""
-
 from __future__ import annotations
 
 from typing import TypeVar
@@ -114,7 +112,7 @@ def send(course: str, number: int) -> Response:
 
 
 def _body(model: type[_Model], values: dict[str, object]) -> _Model:
-    """Like ``courses.body``, for fields some of which are lists. Raises BadRequest."""
+    """As ``courses.body``, for fields with lists. Raises BadRequest."""
     try:
         return model.model_validate(values)
     except ValidationError as error:

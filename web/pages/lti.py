@@ -1,8 +1,5 @@
-"""Launches from learning platforms (LTI 1.3), and questions that a first launch asks.
-
-A platform frames a tool; in a frame browsers keep none of our cookies, and our pages refuse frames. So a launch
-begins again in a new tab. Choosing an assignment happens in the frame and needs no session.
-"""
+"""In a platform's frame browsers keep none of our cookies, so a launch begins again in a new tab. Choosing an
+assignment needs no session and stays there."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ def login() -> BaseResponse | Page:
 
     @after_this_request
     def _set(response: Response) -> Response:
-        # The platform comes back with a form from its site, and browsers send only SameSite=None cookies with it.
+        # Browsers send only SameSite=None cookies with another site's form.
         response.set_cookie(
             COOKIE,
             begun.state,
@@ -90,7 +87,7 @@ def launch() -> BaseResponse | Page:
     said = lti_launch.receive(platform(), request.form.get("id_token", ""), state)
     if said.selects:
         return _choice(said, state)
-    # Otherwise an attacker could have a victim's browser finish the attacker's launch, and sign it in as the attacker.
+    # A victim's browser would finish an attacker's launch, signed in as the attacker.
     if not hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), state.encode()):
         raise SignOnFailed(
             "This launch did not begin in this browser, or the browser blocks this site's cookie.",
@@ -156,7 +153,7 @@ def _go_on(said: Launch) -> Page | BaseResponse:
 
 
 def _waiting() -> Launch:
-    """Found by its own cookie, which signing in meanwhile does not change."""
+    """Its own cookie survives signing in."""
     return lti_launch.pending(platform(), request.cookies.get(COOKIE, ""))
 
 
@@ -177,7 +174,7 @@ def _continue_page(said: Launch, outcome: Outcome, error: GraderError | None = N
 
 
 def _choice(said: Launch, state: str) -> Page:
-    """Within the platform's frame, without a session."""
+    """In the platform's frame, without a session."""
     _framed_by(said.platform)
     try:
         choice = deep_linking.choose(platform(), said, state)

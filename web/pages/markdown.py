@@ -1,4 +1,4 @@
-"""A challenge's spec as clean HTML: a course may come from anywhere."""
+"""A course's specs may come from anywhere."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ _ANCHORS = {f"h{level}": {"id"} for level in range(1, 7)}
 
 @lru_cache(maxsize=256)
 def render(text: str) -> Markup:
-    """Safe HTML. Scripts, styles, images, forms and foreign schemes are dropped; <details> stays."""
+    """Drops scripts, styles, images, forms and foreign schemes; keeps <details>."""
     return clean(parser().render(text))
 
 
 @lru_cache(maxsize=1024)
 def remark(text: str) -> Markup:
-    """Safe HTML of a user's text, without raw HTML or highlighting: a lexer can be kept busy for minutes."""
+    """No raw HTML or highlighting: a lexer can be kept busy for minutes."""
     made = MarkdownIt("commonmark", {"html": False, "breaks": True})
     return clean(made.enable(["table", "strikethrough"]).render(text))
 
 
 def clean(html: str, own: bool = False) -> Markup:
-    """HTML without anything that could run. ``own`` text, which came with this release, may name its headings."""
+    """``own``: of this release, may name headings."""
     attributes = _ATTRIBUTES | _ANCHORS if own else _ATTRIBUTES
     safe = nh3.clean(html, tags=_TAGS, attributes=attributes, url_schemes={"http", "https", "mailto"})
-    # The keyboard must reach what scrolls sideways. nh3 writes the tag exactly so, and text cannot hold it unescaped.
+    # The keyboard must reach wide blocks. nh3 writes the tag so, and text cannot contain it unescaped.
     return Markup(safe.replace("<pre>", '<pre tabindex="0">'))  # noqa: S704 - cleaned in the line above
 
 
 def without_title(text: str, title: str) -> str:
-    """The spec without a first heading that repeats the page's."""
+    """Drops a first heading that repeats the page's."""
     first, _, rest = text.lstrip().partition("\n")
     return rest if first.startswith("# ") and first[2:].strip().lower() == title.lower() else text
 
 
 def parser() -> MarkdownIt:
-    """A parser for specs and docs, with highlighted code."""
+    """For specs and docs, with highlighting."""
     made = MarkdownIt("commonmark", {"html": True, "highlight": _highlight})
     return made.enable(["table", "strikethrough"])
 

@@ -1,5 +1,3 @@
-"""Notices, and which kinds a user gets."""
-
 from __future__ import annotations
 
 from typing import Any

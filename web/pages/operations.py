@@ -1,5 +1,3 @@
-"""For staff: the platform's state, buttons that repair it, and the log of staff's actions."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -28,7 +26,7 @@ _LOGGED = 100
 
 @dataclass(frozen=True)
 class HourBar:
-    """``x`` and ``width`` are percent of the plot's width, heights percent from its top."""
+    """Percent of the plot's size; heights from the top."""
 
     figures: HourFigures
     x: float
@@ -47,7 +45,7 @@ class HourPlots:
 
 
 def hour_plots(hours: list[HourFigures]) -> HourPlots:
-    """Bars of judged and failed submissions by hour, and of their waiting times."""
+    """By hour."""
     counts = plots.linear(
         max([each.judged + each.failed for each in hours] + [1]), lambda value: f"{value:g}"
     )

@@ -1,5 +1,3 @@
-"""The form of a run of one case."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,7 +17,7 @@ FIELD_CHARS = 100_000
 
 
 def asked(challenge: ChallengeDetail) -> OwnCase | None:
-    """The case of the form; None if nothing is chosen. Raises BadRequest."""
+    """None if nothing is chosen. Raises BadRequest."""
     name = request.form.get("case", "").strip()
     sizes = _filled("size", [arg.name for arg in challenge.arguments])
     inputs = _filled("input", [arg.name for arg in challenge.arguments])
@@ -45,7 +43,7 @@ def asked(challenge: ChallengeDetail) -> OwnCase | None:
 
 
 def card_tools(devices: Sequence[str]) -> list[CardTool]:
-    """Tools of the CUDA toolkit that runs on ``devices`` may use; empty without a GPU."""
+    """Empty without a GPU."""
     return list(CardTool) if any(kind_of(device).on == ON_GPU for device in devices) else []
 
 

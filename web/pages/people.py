@@ -1,5 +1,3 @@
-"""For staff: accounts, invitations, password links; for admins also roles."""
-
 from __future__ import annotations
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for

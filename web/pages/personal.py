@@ -1,5 +1,3 @@
-"""Personal data: export and deletion of an account, your own or, for staff, others'."""
-
 from __future__ import annotations
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for

@@ -1,5 +1,3 @@
-"""The plots of a result page, as numbers for inline SVG: axes, times with baselines, earlier times, the roofline."""
-
 from __future__ import annotations
 
 import math
@@ -11,7 +9,7 @@ from grader.schemas.report import TOO_SHORT, Report, WorkloadCost, WorkloadRepor
 from grader.service.boards.leaderboard import PastTime
 from grader.web.pages.formats import quantity
 
-# Labels of more ticks overlap on a phone.
+# More labels overlap on a phone.
 _TICKS_MOST = 6
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -26,7 +24,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """From ``low`` to ``high``; ``log``: in equal factors."""
+    """``log``: in equal factors."""
 
     low: float
     high: float
@@ -34,7 +32,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Percent along the axis, 0 to 100; values outside are put at its ends."""
+        """Clipped to 0 to 100 percent."""
         if self.log:
             share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         else:
@@ -42,12 +40,12 @@ class Axis:
         return round(min(max(share, 0.0), 1.0) * 100, 2)
 
     def up(self, value: float) -> float:
-        """For an axis that points up: percent from the top."""
+        """Percent from the top."""
         return round(100 - self.at(value), 2)
 
 
 def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
-    """From 0 to a round number at or above ``highest`` (positive), with at most ``most`` ticks."""
+    """From 0 to a round number at or above ``highest`` (positive)."""
     raw = highest / (most - 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(step * power for step in _STEPS if step * power >= raw * (1 - 1e-9))
@@ -57,8 +55,7 @@ def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOS
 
 
 def logarithmic(values: Sequence[float], label: Callable[[float], str], most: int = _TICKS_MOST) -> Axis:
-    """From the power of ten below the least of ``values`` (all positive) to the one above the largest; at least one
-    decade. Ticks are at powers of ten, at most ``most``."""
+    """Powers of ten around ``values`` (positive)."""
     first = math.floor(math.log10(min(values)) + 1e-9)
     last = math.ceil(math.log10(max(values)) - 1e-9)
     last = max(last, first + 1)
@@ -74,8 +71,7 @@ _BAR_TICKS_MOST = 5
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar; ``percent`` of the full width, ``low`` and ``high`` the ends of its interval, if any. ``kind``: own,
-    base or light."""
+    """Percent; ``low`` and ``high``: the interval, if any. ``kind``: own, base or light."""
 
     label: str
     us: float
@@ -87,7 +83,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class WorkloadBars:
-    """``bars``: the submission's first, if its time is known."""
+    """The submission's first, if timed."""
 
     workload: WorkloadReport
     bars: list[Bar]
@@ -104,7 +100,7 @@ def _of(workload: WorkloadReport) -> WorkloadBars:
         others.append(("speed of light", workload.roofline_us, "light"))
     time_us = workload.time_us
     ends = workload.ci_us if time_us is not None else ()
-    # Without bars, any length of the axis will do.
+    # Without bars, any length will do.
     axis = linear(max((*ends, *(us for _, us, _ in others)), default=1.0), duration, _BAR_TICKS_MOST)
     bars = [Bar(name, us, _sliver(axis, us), kind) for name, us, kind in others]
     if time_us is not None:
@@ -117,15 +113,15 @@ def _sliver(axis: Axis, us: float) -> float:
     return max(1.0, axis.at(us))
 
 
-# Beyond this factor between slowest and fastest, linear steps hide the fast ones.
+# Beyond this factor, a linear axis hides fast ones.
 _LINEAR_FACTOR = 12.0
-# Margin in percent: half a point and its interval.
+# Percent: half a point and its interval.
 _EDGE = 3.0
 
 
 @dataclass(frozen=True)
 class Point:
-    """``x`` and the three heights are percent from left and top."""
+    """Percent from left and top."""
 
     past: PastTime
     own: bool
@@ -147,7 +143,7 @@ class HistoryPlot:
 
 
 def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
-    """``own``: the submission shown. None if there is nothing to compare it with."""
+    """``own``: shown. None without others."""
     if len(times) < 2:
         return None
     slowest, fastest = max(past.ci_us[1] for past in times), min(past.ci_us[0] for past in times)
@@ -172,13 +168,13 @@ def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
     return HistoryPlot(axis, points)
 
 
-# Room around the outermost points and above the ceiling: a factor.
+# A factor around the outermost points and above the ceiling.
 _ROOM = 1.5
 
 
 @dataclass(frozen=True)
 class RooflinePoint:
-    """``intensity`` in flop/B, ``rate`` in flop/s, ``limit`` the ceiling there; ``number`` from 1."""
+    """``intensity``: flop/B; ``rate``: flop/s; ``limit``: the ceiling; ``number`` from 1."""
 
     number: int
     workload: WorkloadReport
@@ -196,7 +192,7 @@ class RooflinePoint:
 
 @dataclass(frozen=True)
 class Roofline:
-    """``roof``: the slope's foot, the ridge and the far end of the flat part, in percent from left and top."""
+    """``roof``: slope's foot, ridge and end, in percent from left and top."""
 
     x: Axis
     y: Axis
@@ -207,7 +203,7 @@ class Roofline:
 
 
 def roofline(report: Report) -> Roofline | str:
-    """The plot of ``report``'s workloads, or a sentence on why there is none."""
+    """A plot, or a sentence on why there is none."""
     if not report.workloads:
         return "There are no times to plot."
     known = [(workload, workload.cost) for workload in report.workloads if workload.cost is not None]
@@ -232,7 +228,7 @@ def roofline(report: Report) -> Roofline | str:
 
 
 def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost, float]]) -> Roofline:
-    """``plotted``: workloads with their rate in flop/s."""
+    """``plotted``: with rates in flop/s."""
     bandwidth, rate = plotted[0][1].bandwidth or 1.0, plotted[0][1].rate or 1.0
     ridge = rate / bandwidth
     intensities = [cost.flops / cost.bytes for _, cost, _ in plotted]

@@ -1,5 +1,3 @@
-"""A person's own portfolio: what it holds, and its files."""
-
 from __future__ import annotations
 
 from flask import Blueprint, Response, render_template, request
@@ -41,5 +39,4 @@ def pdf() -> Response:
 
 
 def _chosen() -> Portfolio:
-    """With the submissions of the query; without any, the best of each challenge."""
     return kernels.portfolio(platform(), current_user(), request.args.getlist("submission"))

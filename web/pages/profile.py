@@ -1,5 +1,3 @@
-"""A user's profile."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -15,15 +13,15 @@ from grader.web.current import platform
 
 pages = Blueprint("profile", __name__)
 
-# The calendar in pixels: a square with its gap, and room for the names of days and months.
+# Pixels: a square with its gap; room for names of days and months.
 _STEP, LEFT, TOP = 13, 30, 18
-# Numbers of submissions from which a day is darker.
+# Submissions from which a day is darker.
 _DARKER = (1, 2, 4, 7)
 
 
 @dataclass(frozen=True)
 class Square:
-    """A day of the calendar; ``shade`` 0 is empty, 1 to 4 are steps."""
+    """``shade`` 0 is empty, 1 to 4 are steps."""
 
     x: int
     y: int
@@ -51,7 +49,7 @@ def show(name: str) -> str:
 
 
 def draw(activity: Activity) -> Calendar:
-    """A column for each week, a row for each day."""
+    """A column per week, a row per day."""
     by_day = {each.day: each for each in activity.days}
     squares, months = [], []
     for number in range((activity.end - activity.begin).days + 1):

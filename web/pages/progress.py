@@ -1,5 +1,3 @@
-"""The viewer's progress by track."""
-
 from __future__ import annotations
 
 from flask import Blueprint, render_template, request

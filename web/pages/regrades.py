@@ -1,5 +1,3 @@
-"""For staff: regrades, what they change, and the buttons that publish or discard them."""
-
 from __future__ import annotations
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
@@ -20,7 +18,7 @@ from grader.web.pages.keys import Page
 pages = Blueprint("regrades", __name__)
 
 _WHAT = ("submission", "course", "assignment", "student", "challenge")
-# Rows that a page shows of each table; the API has all.
+# Of each table; the API has all.
 _SHOWN = 500
 
 

@@ -1,5 +1,3 @@
-"""New passwords for users who forgot theirs, and the first admin's."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for

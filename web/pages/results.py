@@ -1,4 +1,4 @@
-"""A result, prepared for the templates in ``templates/report``."""
+"""A result, prepared for ``templates/report``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One case on the page; ``number`` from 1, in the suite's order. ``shape``: passed, failed or idle."""
+    """``number`` from 1. ``shape``: passed, failed or idle."""
 
     number: int
     case: CaseReport
@@ -50,7 +50,7 @@ class CaseGroup:
 
 @dataclass(frozen=True)
 class Failure:
-    """A case, and others that fail in the same way."""
+    """A case, and others that fail alike."""
 
     cell: Cell
     others: list[Cell]
@@ -58,8 +58,6 @@ class Failure:
 
 @dataclass(frozen=True)
 class CaseFilter:
-    """One filter of the list of cases."""
-
     value: str
     label: str
     count: int
@@ -67,8 +65,8 @@ class CaseFilter:
 
 @dataclass(frozen=True)
 class Result:
-    """``chosen``: the filter; ``failing`` and ``others``: the cases that pass it. ``roofline`` is a sentence if
-    there is no plot. ``log``: the compiler's, linked to the ``lines`` of the source, if that is shown."""
+    """``failing`` and ``others``: cases that pass ``chosen``. ``roofline``: a plot or a sentence. ``log``: linked to
+    the ``lines`` of a shown source."""
 
     report: Report
     advice: Advice
@@ -86,7 +84,7 @@ class Result:
     legend: list[Cell] = field(default_factory=list)
 
     def line_text(self, number: int) -> str:
-        """A line of the source that is on the page, or ""."""
+        """ "" if the line is not on the page."""
         return code.lines(self.source)[number - 1].strip() if 1 <= number <= self.lines else ""
 
     @property
@@ -114,7 +112,6 @@ class Result:
         return any(cell.case.hidden for cell in self.cells)
 
     def prints_of(self, case: CaseReport) -> list[tuple[str, list[tuple[str, str]]]]:
-        """Each block with its threads and what they printed, as words."""
         return [
             (place_text(block), [(place_text(entry.thread), entry.text.rstrip("\n")) for entry in entries])
             for block, entries in groupby(case.prints, key=lambda entry: entry.block)
@@ -122,7 +119,6 @@ class Result:
 
     @property
     def first_hint(self) -> Hint | None:
-        """What the profile of an accepted submission advises first."""
         return next((hint for profile in self.profiles for hint in profile.hints), None)
 
     @property
@@ -143,8 +139,7 @@ class Result:
 def result(
     report: Report, chosen: str = ALL, source: str = "", times: Sequence[PastTime] = (), own: str = ""
 ) -> Result:
-    """``source``: the one on the same page, or "". ``times``: the owner's for this challenge; ``own``: this
-    submission among them."""
+    """``source``: shown, or "". ``times``: the owner's; ``own``: this one."""
     cells = [_cell(number, case) for number, case in enumerate(report.cases, 1)]
     groups = _groups(cells)
     choices = _choices(cells, groups)
@@ -189,13 +184,12 @@ def _choices(cells: Sequence[Cell], groups: Sequence[CaseGroup]) -> list[CaseFil
     return choices + [CaseFilter(group.category, group.category, len(group.cells)) for group in groups]
 
 
-# `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler: sources are compiled under this
-# name.
+# `solution.cu(3): error` (nvcc), `solution.cu:3:10: error` (host's compiler).
 _PLACE = re.compile(compiled_name() + r"(?:\((\d{1,6})\)|:(\d{1,6})(?=[:,]))")
 
 
 def linked(log: str, lines: int) -> Markup:
-    """``log``, escaped. Only lines from 1 to ``lines`` are linked: students control the log."""
+    """Links only lines from 1 to ``lines``: students control the log."""
     parts: list[Markup] = []
     end = 0
     for found in _PLACE.finditer(log):

@@ -1,5 +1,3 @@
-"""A course's roster, for its staff: members, CSV import, links and codes for new students."""
-
 from __future__ import annotations
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
@@ -52,7 +50,7 @@ def take(course: str) -> Page:
 @open_to(PARTY, action=Action.ROSTER_EDIT)
 def change(course: str, name: str) -> BaseResponse | Page:
     """Edit a member, remove a student, or let one back in."""
-    # A field that nobody changed keeps its current value: somebody else may have changed it.
+    # Sends only changed fields: somebody else may have changed others.
     values: dict[str, object] = {
         each: value
         for each in ("full_name", "student_number", "section", "group")

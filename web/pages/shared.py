@@ -1,5 +1,3 @@
-"""Shared results: a page for people with the link, and the owner's two buttons."""
-
 from __future__ import annotations
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
@@ -29,7 +27,7 @@ def show(key: str) -> Response:
         result=result(found.report, request.args.get("cases", ALL)),
     )
     response = make_response(page)
-    # Only for people with the link: search engines must not index it, nor linked sites get it as referrer.
+    # Neither search engines nor linked sites may learn the address.
     response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

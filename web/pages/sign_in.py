@@ -1,5 +1,3 @@
-"""Signing in and out."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -41,7 +39,7 @@ def submit() -> Response | tuple[str, int]:
 
 
 def sign_in_page(error: GraderError | None, wanted: str, name: str = "") -> Page:
-    """The form, and a button for each provider."""
+    """With a button for each provider."""
     settings = platform().settings
     providers = {each: oidc.label(settings, each) for each in settings.oidc}
     page = render_template("sign_in.html", next=wanted, name=name, error=error, providers=providers)
@@ -54,6 +52,6 @@ def sign_out() -> Response:
     """End this session."""
     sessions.end()
     response = redirect(url_for("challenges.index"), 303)
-    # Also the editor's drafts: the next person at this computer is somebody else. Browsers obey it over TLS.
+    # Removes the editor's drafts for the next person. Browsers obey it over TLS.
     response.headers["Clear-Site-Data"] = '"cache", "storage"'
     return response

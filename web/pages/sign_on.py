@@ -1,5 +1,3 @@
-"""Signing in through a provider, and connecting one to an account."""
-
 from __future__ import annotations
 
 import hmac
@@ -26,7 +24,7 @@ from grader.web.pages.sign_in import sign_in_page
 
 pages = Blueprint("sign_on", __name__)
 
-# In the signed cookie: pending sign-ins by state, and what may be connected.
+# In the signed cookie: pending sign-ins, and what may be connected.
 _BEGUN, _CONNECT = "sign_on", "connect"
 _SECONDS = 60 * limits.SIGN_ON_MINUTES
 
@@ -118,7 +116,6 @@ def disconnect(number: int) -> Response | Page:
 
 
 def policy(provider: str) -> Policy:
-    """Whom the provider lets in."""
     found = oidc.provider(platform().settings, provider)
     return Policy(found.accounts, tuple(found.domain_list))
 
@@ -140,7 +137,7 @@ def _may_connect(provider: str, user: int) -> bool:
 
 
 def _take(state: str, provider: str) -> dict[str, Any] | None:
-    """Take the pending sign-in of that state; it ends with this."""
+    """Ends the pending sign-in."""
     begun = dict(session.get(_BEGUN, {}))
     found = next((key for key in begun if hmac.compare_digest(key.encode(), state.encode())), None)
     if found is None:

@@ -1,5 +1,3 @@
-"""Signing up, as ``GRADER_SIGN_UP`` allows: freely, with an invitation, or with a mailed link."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for

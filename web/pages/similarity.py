@@ -1,5 +1,3 @@
-"""Similar submissions of an assignment, and two of them side by side. For staff of the course."""
-
 from __future__ import annotations
 
 from collections import defaultdict
@@ -66,7 +64,7 @@ def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
 
 @dataclass(frozen=True)
 class Line:
-    """``matches``: numbers of the matching lines on the other side."""
+    """``matches``: numbers of matching lines on the other side."""
 
     number: int
     text: str

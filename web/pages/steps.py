@@ -1,5 +1,3 @@
-"""Steps through a block of a submission on an emulated GPU: the one at fault, or one of choice."""
-
 from __future__ import annotations
 
 import math
@@ -30,19 +28,19 @@ from grader.web.pages.keys import Page
 pages = Blueprint("steps", __name__)
 
 _ENGINE = "engine.wasm"
-# A word between these, as a float, is shown as one.
+# Words between these, as floats, are shown as floats.
 _LEAST, _MOST = 1e-12, 1e12
 _NOT_INSTALLED = "Stepping is not available in this installation: it was built without zig."
 _OTHER_VERSION = (
     "This block was recorded by another version of the platform. Submit again to step through it."
 )
-# Seconds between two looks at a run that records a block.
+# Between two looks at a run that records a block.
 _LOOKS_EVERY = 1
 
 
 @dataclass(frozen=True)
 class Racing:
-    """One of two accesses, as the page says it. Words are in hexadecimal, in the order of memory."""
+    """One access of a race. Words: hexadecimal, in memory order."""
 
     block: str
     thread: str
@@ -54,7 +52,7 @@ class Racing:
 
 
 class Order(list[Racing]):
-    """Two accesses in one order of the blocks. ``number``: of the order."""
+    """Two accesses in one order of the blocks, the ``number``-th."""
 
     def __init__(self, number: int, accesses: list[StepAccess]) -> None:
         super().__init__(map(_racing, accesses))
@@ -63,7 +61,7 @@ class Order(list[Racing]):
 
 @dataclass(frozen=True)
 class Steps:
-    """``why``: a sentence instead of stepping; empty: the page steps. ``named``: the program with variables' names."""
+    """``why``: a sentence if it cannot step. ``named``: with variables' names."""
 
     case: CaseReport
     bundle: StepBundle
@@ -98,7 +96,7 @@ class Steps:
 
 @pages.app_template_filter("word")
 def word(text: str) -> str:
-    """Bytes in hexadecimal, in the order of memory, as a number: a float if that looks like one, else an integer."""
+    """``text``: hexadecimal bytes in memory order; a float if it looks like one, else an integer."""
     data = bytes.fromhex(text)
     if len(data) not in (4, 8):
         return data[::-1].hex()
@@ -143,7 +141,7 @@ def bundle(submission: str) -> Response:
 
 
 def may_choose(view: SubmissionView, report: Report) -> list[CaseReport]:
-    """The public cases of which a block can be recorded; none if it cannot be done for this submission."""
+    """Empty if no block can be recorded here."""
     kind = find_kind(view.device)
     if kind is None or kind.on != ON_EMULATED or not view.language.compiled:
         return []
@@ -199,7 +197,7 @@ def _steps(recorded: tuple[CaseReport, StepBundle], engine: str | None) -> Steps
 
 
 def _chosen(found: Steps | None, cases: list[CaseReport]) -> dict[str, Any]:
-    """Values of the form: those that were sent, else the recorded block's."""
+    """The sent values, else the recorded block's."""
     given = {name: request.form[name] for name in ("case", "launch", "x", "y", "z") if name in request.form}
     block = found.bundle.block if found is not None else [0, 0, 0]
     return {
@@ -211,7 +209,7 @@ def _chosen(found: Steps | None, cases: list[CaseReport]) -> dict[str, Any]:
 
 
 def _choice() -> StepChoice:
-    """Of the form. Raises BadRequest."""
+    """Raises BadRequest."""
     if request.form.get("fault"):
         return StepChoice()
     numbers = []
@@ -234,7 +232,7 @@ def _report(submission: str) -> Report:
 
 
 def _recorded(report: Report) -> tuple[CaseReport, StepBundle] | None:
-    # A bundle has data of its case: none of a hidden one, whoever asks.
+    # Bundles have their case's data: never a hidden one's.
     for case in report.cases:
         if case.step is not None and not case.hidden:
             return case, case.step

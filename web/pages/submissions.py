@@ -1,5 +1,3 @@
-"""The list of submissions; and one of them, whose page updates itself until it is done."""
-
 from __future__ import annotations
 
 from contextlib import suppress
@@ -48,7 +46,7 @@ from grader.web.pages.steps import may_choose
 pages = Blueprint("submissions", __name__)
 
 _PAGE = 50
-# The stepper's steps; "waiting" (for a GPU) belongs to the one before testing.
+# "waiting" (for a GPU) belongs to the step before testing.
 _STEPS = ["queued", "compiling", "testing", "timing", "done"]
 
 
@@ -172,7 +170,7 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
 def panel(submission: str) -> Response:
     """The part of that page that changes; 304 while it does not."""
     view = submissions.get_submission(platform(), current_user(), submission)
-    # An ETag of what is shown and to whom: the page itself has a new token each second.
+    # The page itself has a new token each second.
     facts = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
     return conditional_on(
         facts, lambda: make_response(render_template("_panel.html", **_panel(view, _source(view))))
@@ -270,7 +268,6 @@ def _solved(view: SubmissionView) -> bool:
 
 
 def _changes(view: SubmissionView) -> RunChanges | None:
-    """What changed since the last run of the same case, if this is such a run."""
     if view.kind is not JudgingReason.RUN or view.state is not State.DONE:
         return None
     with suppress(NotFound):
@@ -279,7 +276,7 @@ def _changes(view: SubmissionView) -> RunChanges | None:
 
 
 def _source(view: SubmissionView) -> str:
-    """The source, if the panel may link to its lines."""
+    """If the panel may link to its lines."""
     if not view.state.final:
         return ""
     return submissions.get_source(platform(), current_user(), view.id).source

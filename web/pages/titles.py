@@ -1,4 +1,4 @@
-"""Titles of challenges on pages about submissions, also of removed and hidden ones."""
+"""Also of removed and hidden challenges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from grader.web.current import platform
 
 
 def of(slug: str) -> str:
-    """The challenge's title; its slug if the catalogue no longer has it."""
+    """The slug if the catalogue lacks the challenge."""
     try:
         return platform().catalogue.load(slug).manifest.title
     except GraderError:

@@ -1,5 +1,3 @@
-"""For authors without a shell: upload a challenge, follow its check, see what it changes, use it, edit its files."""
-
 from __future__ import annotations
 
 import base64
@@ -59,7 +57,7 @@ def _index(error: GraderError | None) -> Page:
     found = uploads.list_uploads(platform(), current_user()).uploads
     most = limits.BUNDLE_ARCHIVE_BYTES // limits.KIB
     page = render_template("upload/index.html", found=found, error=error, most=most)
-    # A mistake in a manifest is the uploaded file's, not the platform's.
+    # A mistake in a manifest is the uploader's.
     return page, 200 if error is None else error.status if error.status < 500 else 400
 
 
@@ -192,7 +190,7 @@ def save(slug: str) -> BaseResponse | Page:
 
 @dataclass(frozen=True)
 class Draft:
-    """A file's text in the form; ``base``: the upload that it was made from."""
+    """``base``: the upload that it was made from."""
 
     path: str
     text: str
@@ -215,12 +213,12 @@ def _edit(slug: str, draft: Draft, error: GraderError | None) -> Page:
         spec=_spec_path(slug),
         files=list(files),
         rendered=markdown.render(draft.text) if draft.path.endswith(".md") else None,
-        # Saving again puts it on top of theirs, which is shown.
+        # It overwrites theirs, which is shown.
         base=newest,
         theirs=upload_effects.text_diff(files.get(draft.path, ""), draft.text) if stale else [],
         error=error,
     )
-    # A mistake in a manifest is the writer's, not the platform's.
+    # A mistake in a manifest is the writer's.
     return page, 200 if error is None else error.status if error.status < 500 else 400
 
 

@@ -1,5 +1,3 @@
-"""For staff: what a rejudge under a new version changes, and the button that publishes it."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -66,7 +64,7 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _changes(found: VersionList) -> list[ChangeView]:
-    """Empty if the version shown is unknown."""
+    """Empty if the shown version is unknown."""
     for each in found.versions:
         if each.shown:
             try:

@@ -1,6 +1,6 @@
-// The compiler's messages while one types, for who wants them: a moment after the last key the code becomes a run, which
-// is cancelled as soon as it has compiled, or with the next key. So it is compiled where and as everything else is, and
-// counts as one of the user's runs of the hour; the last of these are left for the Run button.
+// Shows compiler messages while one types, for users who want them. After a pause the code becomes a run, which is
+// cancelled once it has compiled, or with the next key. It counts as one of the hour's runs; the last are left for the
+// Run button.
 "use strict";
 {
   const QUIET_MS = 2000;
@@ -26,7 +26,7 @@
       return form.querySelector(`textarea[data-language="${language}"]`);
     }
 
-    // A run that the user asked for would be replaced.
+    // True during a run that the user asked for, which a check would replace.
     get runs() { return Boolean(document.querySelector('#run .panel[data-final=""]')); }
 
     say(text) { this.line.textContent = text; }
@@ -37,7 +37,6 @@
       if (box.checked && !this.refused) this.timer = setTimeout(() => this.check(), QUIET_MS);
     }
 
-    // What is being compiled is no longer what the editor has.
     stop() {
       clearTimeout(this.timer);
       const { present } = this;
@@ -49,7 +48,7 @@
 
     async check() {
       const { area } = this;
-      // What cannot compile, by the editor's own look, need not be tried.
+      // Skips code with faults that need no compiler.
       if (!area?.value.trim() || this.faults || this.runs) return;
       const present = { id: "" };
       this.present = present;
@@ -109,7 +108,7 @@
 
   if (form && box && window.fetch) {
     const checker = new Checker(document.getElementById("compiled"));
-    try { box.checked = localStorage.getItem(KEY) === "1"; } catch { /* the browser may store nothing here */ }
+    try { box.checked = localStorage.getItem(KEY) === "1"; } catch { /* storage may be disabled */ }
     box.addEventListener("change", () => {
       try { localStorage.setItem(KEY, box.checked ? "1" : "0"); } catch { /* as above */ }
       checker.refused = false;
@@ -117,7 +116,7 @@
     });
     form.addEventListener("input", (event) => { if (event.target.matches("textarea[data-language]")) checker.edited(); });
     form.addEventListener("looked", (event) => { checker.faults = event.detail; });
-    // A run of the user's takes the place of this one, and another page needs none.
+    // The user's run replaces this one, and another page needs none.
     form.addEventListener("submit", () => { clearTimeout(checker.timer); checker.present = null; checker.say(""); });
     addEventListener("pagehide", () => checker.stop());
   }

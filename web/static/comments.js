@@ -1,4 +1,4 @@
-// Chooses the lines of a comment by click, tap or keyboard. Without it, their numbers are typed.
+// Chooses a comment's lines by click, tap or keyboard; without it, numbers are typed.
 "use strict";
 
 class LineChooser {
@@ -9,7 +9,7 @@ class LineChooser {
     this.announce = document.getElementById("announce");
     this.button = document.createElement("button");
     Object.assign(this.button, { type: "button", className: "remark" });
-    this.button.dataset.count = "comment"; // drawn by the style sheet, so copying the source leaves it out
+    this.button.dataset.count = "comment"; // drawn by the style sheet, so copying omits it
     this.button.addEventListener("click", () => form.elements.text.focus());
     source.addEventListener("click", (event) => this.click(event));
     source.addEventListener("keydown", (event) => this.key(event));
@@ -51,7 +51,6 @@ class LineChooser {
     return first === last ? `Line ${last}` : `Lines ${first} to ${last}`;
   }
 
-  // The end may be above the start.
   choose(anchor, end) {
     this.form.elements.first_line.value = Math.min(anchor, end) || "";
     this.form.elements.last_line.value = Math.max(anchor, end) || "";

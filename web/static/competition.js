@@ -1,8 +1,7 @@
-// Competitions: counts down by the server's clock, keeps the board up to date, and reveals the frozen ranks on the big
-// screen from the last upwards.
+// Competitions: countdown, live board, and the big screen that reveals frozen ranks from the last upwards.
 "use strict";
 
-// The server's clock: a projector's laptop may be wrong.
+// By the server's clock: a projector's laptop may be wrong.
 class Countdown {
   constructor(line) {
     this.figure = line.querySelector(".figures");
@@ -17,7 +16,7 @@ class Countdown {
     this.figure.textContent = Countdown.words(Math.max(0, left));
     if (left > 0) return;
     clearInterval(this.timer);
-    // Spectators see the change soon, but they do not all ask at the same moment.
+    // Spread, so spectators do not all ask at once.
     setTimeout(() => location.reload(), 1000 + 4000 * Math.random());
   }
 
@@ -52,15 +51,15 @@ class LiveBoard {
   }
 }
 
-// Ranks of rows by their `sort`, [class, time], smaller is better; null: no rank. As on the server: 1 + the number of
-// rows better by more than `resolution`, a share of the time.
+// By `sort`, [class, time], smaller is better; null: no rank. As on the server: 1 + the number of rows better by more
+// than `resolution`, a share of the time.
 function ranksOf(rows, resolution) {
   const better = (one, other) => one[0] < other[0] || (one[0] === other[0] && one[1] < other[1] / (1 + resolution));
   const sorts = rows.map((it) => it.sort).filter(Boolean);
   return rows.map((it) => it.sort && 1 + sorts.filter((other) => better(other, it.sort)).length);
 }
 
-// Teams in the order shown: at first the frozen board, then the results, one by one from below.
+// Teams as shown: first the frozen board, then the results, one by one from below.
 class Resolver {
   constructor(place, announce) {
     Object.assign(this, { place, announce, steps: [] });
@@ -108,12 +107,12 @@ class Resolver {
     return true;
   }
 
-  // The lowest team not revealed yet; when it moves up, the next one is the lowest.
+  // The lowest hidden team; when it moves up, the next is the lowest.
   next() {
     return this.order().filter((it) => !it.revealed).at(-1);
   }
 
-  // Sets each team's rank. Once all are revealed, order and ranks are the results'.
+  // Sets ranks. Once all are revealed, they are the results'.
   order() {
     const shown = (it) => (it.revealed ? it.after : it.before);
     const ranks = ranksOf(this.teams.map(shown), this.resolution);

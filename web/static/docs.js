@@ -1,4 +1,4 @@
-// The docs: a link at each heading, copy buttons, the current section marked in the contents, "/" to search.
+// The docs: links at headings, copy buttons, the current section, "/" to search.
 "use strict";
 
 for (const heading of document.querySelectorAll(".docs-prose :is(h2, h3, h4)[id]")) {
@@ -15,7 +15,7 @@ for (const block of document.querySelectorAll(".docs-prose pre")) {
   button.type = "button";
   button.className = "quiet";
   button.textContent = "Copy";
-  button.dataset.copyPrevious = ""; // page.js copies the element before it
+  button.dataset.copyPrevious = "";
   block.append(button);
 }
 

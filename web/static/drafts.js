@@ -1,16 +1,14 @@
-// Saves the editor's text: at once in this browser, a moment later on the server if the user is signed in. Text that
-// another tab or browser wrote meanwhile is only replaced after the student's choice. Tests of ``choose`` and
-// ``endangered`` are in web/client/test.
+// Saves the editor's text: at once in this browser, then on the server for signed-in users. Replaces text of other tabs
+// or browsers only after asking. Tests are in web/client/test.
 "use strict";
 {
-  // From the last key to sending.
   const QUIET_MS = 1500;
   const AGAIN_MS = 20000;
-  // The limit of what browsers send while a page closes; the rest is sent when it opens again.
+  // Browsers send no more while a page closes; the rest goes when it opens again.
   const FAREWELL_BYTES = 60000;
 
-  // `local`: {text, at, base, kept}: edited at `at` (ms), based on the server's draft `base`, and if it was sent.
-  // `server`: {text, at, revision}. Either may be null. Returns whose text to show, and if to ask about the other.
+  // `local`: {text, at, base, kept}: edited at `at` (ms) from the server's draft `base`; `kept`: sent. `server`: {text,
+  // at, revision}. Either may be null. Returns whose text to show, and whether to ask about the other.
   function choose(local, server) {
     if (!local) return { use: server ? "server" : "starter", ask: false };
     if (!server) return { use: local.kept ? "starter" : "local", ask: false };
@@ -20,8 +18,8 @@
     return { use: local.at > server.at ? "local" : "server", ask: true };
   }
 
-  // `found`: the record about to be replaced. `seen`: the record that this tab last read or stored. Returns the texts
-  // that would be lost: those of other tabs that are not on the server.
+  // `found`: the record about to be replaced. `seen`: the one that this tab last read or stored. Returns other tabs'
+  // texts that would be lost.
   function endangered(found, seen, mine) {
     if (!found || (found.tab === seen?.tab && found.at === seen?.at)) return [];
     const all = [...(found.kept ? [] : [{ text: found.text, at: found.at, tab: found.tab }]), ...(found.others ?? [])];
@@ -36,9 +34,9 @@
       try { localStorage.setItem(key, JSON.stringify(value)); return true; } catch { return false; }
     },
     remove(key) {
-      try { localStorage.removeItem(key); } catch { /* the browser stores nothing here */ }
+      try { localStorage.removeItem(key); } catch { /* storage may be disabled */ }
     },
-    // Other users' texts in a shared browser, if the server has them.
+    // Removes other users' texts from a shared browser if the server has them.
     tidy(mine) {
       try {
         for (const key of Object.keys(localStorage)) {
@@ -46,7 +44,7 @@
           const found = store.get(key);
           if (found?.kept && !found.others?.length) localStorage.removeItem(key);
         }
-      } catch { /* as above */ }
+      } catch { }
     },
   };
 
@@ -55,8 +53,8 @@
       const { editor, version, user } = form.dataset;
       const { language } = area.dataset;
       Object.assign(this, { form, area, tell, timer: 0, sending: false, signedIn: Boolean(user) });
-      // The student's decision: {other, revision}. `other`: {text, at, tab}, the text not shown. `revision`: the
-      // server's name for it; none if only this browser has it.
+      // For the student: {other, revision}. `other`: {text, at, tab}, not shown. `revision`: the server's, if it has
+      // the text.
       this.questions = [];
       this.seen = null;
       this.unanswered = null;
@@ -169,7 +167,6 @@
       } else this.tell(`Not saved: ${told.error?.message ?? "the server refused it."}`, true);
     }
 
-    // Another tab or browser, most likely the same user's, wrote it, too.
     async compare() {
       const answer = await this.call("GET");
       if (answer.status === 404) {
@@ -178,7 +175,7 @@
         return;
       }
       const { source, updated_at: revision } = await answer.json();
-      const ours = source === this.unanswered; // it arrived, though the answer did not
+      const ours = source === this.unanswered; // it arrived, but its answer did not
       if (source === this.area.value || ours) {
         this.base = revision;
         this.remember(source === this.area.value);
@@ -224,7 +221,7 @@
     return new Date(ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   }
 
-  // One question at a time, and only about texts on display: the editor has the other one.
+  // One question at a time, about shown texts only.
   function askAt(box, draft) {
     const { other, revision } = draft.questions[0];
     const [first, second] = box.querySelectorAll("button");

@@ -1,5 +1,5 @@
-// The challenge editor without the files of scripts/build_client: Tab indents (Escape, then Tab leaves), line numbers.
-// Also, with and without them: shortcuts, reset to the starter, format, messages that link to their line.
+// The editor without scripts/build_client's files: indents, line numbers. With and without them: shortcuts, reset,
+// format, messages that link to lines.
 "use strict";
 {
   const form = document.querySelector("form[data-editor]");
@@ -25,7 +25,7 @@
   }
 
   function insert(area, text) {
-    // execCommand keeps the browser's undo; setRangeText is the fallback.
+    // execCommand keeps the browser's undo.
     const done = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
     if (!done) {
       area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
@@ -63,14 +63,12 @@
     area.addEventListener("blur", () => { leaving = false; });
     area.addEventListener("input", draw);
     area.addEventListener("change", draw);
-    // Of a newer run.
     area.addEventListener("messages", () => form.querySelector(".said")?.remove());
     area.addEventListener("scroll", () => { gutter.scrollTop = area.scrollTop; });
     draw();
   }
 
-  // Ctrl (or Cmd) + Enter runs, with Shift it submits; both submit if nothing can be run. Caught in the capture phase:
-  // the editor would begin a line.
+  // Ctrl (or Cmd) + Enter runs, with Shift it submits. Captured, or the editor would begin a line.
   function press(event) {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
     const button = (value) => form.querySelector(`button[name="action"][value="${value}"]:enabled`);
@@ -98,13 +96,13 @@
     goTo(areaOf(name), nearest(areaOf(name).value.split("\n"), Number(link.dataset.line), link.dataset.text));
   }
 
-  // The line's present place, if it still exists; else its old one.
+  // The line's present place, else its old one.
   function nearest(lines, number, text) {
     const places = lines.flatMap((line, at) => (line.trim() === text.trim() ? [at + 1] : []));
     return places.sort((a, b) => Math.abs(a - number) - Math.abs(b - number))[0] ?? number;
   }
 
-  // Undo restores the old text, in the built editor or the text area.
+  // Undo restores the old text.
   function setText(area, text) {
     if (area.closest(".mounted")) {
       area.value = text;
@@ -143,7 +141,7 @@
         method: "POST", headers: { "Content-Type": "application/json", "X-CSRFToken": token }, body,
       }));
       const { source, error } = await answer.json();
-      // What was typed meanwhile counts.
+      // Keeps text typed meanwhile.
       if (answer.ok && area.value === before && source !== before) setText(area, source);
       line.textContent = error ? error.message : "";
     } catch (error) {
@@ -162,13 +160,13 @@
     });
   }
 
-  // Stored in the browser, and for signed-in users in their preferences. The built editor reads the box.
+  // Stored in the browser, and in signed-in users' preferences.
   function keepVim(box) {
     const key = "vim-keys";
     const signedIn = Boolean(form.dataset.user);
     try {
       if (!signedIn) box.checked = localStorage.getItem(key) === "1";
-    } catch { /* the browser may store nothing here */ }
+    } catch { /* storage may be disabled */ }
     box.addEventListener("change", () => {
       try { localStorage.setItem(key, box.checked ? "1" : "0"); } catch { /* as above */ }
       if (signedIn) {

@@ -1,9 +1,9 @@
-// The map of a wrong result: zoom into its still picture, to the single element. Without this script the picture stays.
+// Zooms into the map of a wrong result, to single elements. Without it the picture stays.
 "use strict";
 
 {
 const RIGHT = 0, NOT_FINITE = 13, NEVER_WRITTEN = 14, OUTSIDE = 15;
-// Ids of blocks: unknown; written by nothing; from FIRST_BLOCK on, rows of four words of a table.
+// Blocks: unknown; none; from FIRST_BLOCK on, rows of four words of a table.
 const UNKNOWN = 0, UNWRITTEN = 1, FIRST_BLOCK = 2;
 const LEAST_CELLS = 4;
 
@@ -22,7 +22,7 @@ function offer(root) {
   }
 }
 
-// Parts of the page are replaced while a submission is judged.
+// Judging replaces parts of the page.
 new MutationObserver(() => offer(document)).observe(document.body, { childList: true, subtree: true });
 offer(document);
 
@@ -111,7 +111,7 @@ async function open(figure) {
   canvas.focus();
 }
 
-// The legend's colours, and the grid's.
+// Of the legend and the grid.
 function colours_of(figure) {
   const probe = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -146,7 +146,7 @@ function paint(canvas, map, view, colours) {
   if (map.ids) edges(context, map, view, cell, last_x, last_y, colours.grid);
 }
 
-// Lines between cells that different blocks wrote.
+// Between cells of different blocks.
 function edges(context, map, view, cell, last_x, last_y, colour) {
   const id = (x, y) => map.ids[y * map.columns + x];
   context.strokeStyle = colour;
@@ -180,7 +180,7 @@ function writer(map, place) {
   return `; ${map.unit} ${shown} of ${map.kernels[launch]} wrote it`;
 }
 
-// Each warp's 32 elements, and each cell once there is room.
+// Each warp's 32 elements, and each cell if there is room.
 function grid(context, canvas, map, view, cell, colour) {
   context.strokeStyle = colour;
   const right = Math.min(canvas.width, (map.columns - view.x) * cell), bottom = Math.min(canvas.height, (map.rows - view.y) * cell);

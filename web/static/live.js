@@ -1,6 +1,5 @@
-// Follows a submission or a run: fetches its panel at the pace that the panel names while the page is visible, rarely
-// while it is hidden, and swaps it on change (by ETag). Meanwhile counts the time, and reports a lost server. Ends with
-// the submission.
+// Follows a submission or run: fetches its panel at the panel's pace, rarely while the page is hidden, and swaps it on
+// change (ETag). Reports a lost server.
 "use strict";
 
 class Follower {
@@ -8,7 +7,7 @@ class Follower {
   static HIDDEN_MS = 15000;
   static TOLD_MS = 5000; // hidden, and the user wants a notification
 
-  // live: the element around the panel; announce: a live region; title: sentence -> the tab's title.
+  // announce: a live region; title: sentence -> the tab's title.
   constructor(live, announce, title, ended = () => {}) {
     Object.assign(this, { live, announce, title, ended, away: false });
     this.id = live.dataset.source.split("/").at(-2);
@@ -40,7 +39,7 @@ class Follower {
 
   pace() {
     const pace = document.hidden ? (this.wanted ? Follower.TOLD_MS : Follower.HIDDEN_MS) : Number(this.panel.dataset.pace);
-    // Users who submitted at the same moment should not all ask at the same moment.
+    // Spread, so users who submitted together do not ask together.
     return Math.min(Poller.SLOWEST_MS, pace * (pace > Follower.QUICK_MS ? 0.8 + 0.4 * Math.random() : 1));
   }
 
@@ -66,7 +65,7 @@ class Follower {
     this.dress();
     const { phase, sentence } = this.panel.dataset;
     if (sentence !== before.sentence) document.title = this.title(sentence);
-    // Every phase, but not every case: a screen reader would never stop.
+    // Phases only: with every case, a screen reader would never stop.
     if (phase !== before.phase) this.say(sentence);
     if (!this.panel.dataset.final) return;
     this.notify(sentence);
@@ -81,7 +80,7 @@ class Follower {
     this.panel.classList.toggle("away", Boolean(text));
   }
 
-  // Unknown to the server: the browser's clock, time zone, and support for notifications.
+  // Unknown to the server: time zone and support for notifications.
   dress() {
     localTimes(this.live);
     this.skew = Date.now() - Date.parse(this.panel.dataset.now);
@@ -112,10 +111,10 @@ class Follower {
     return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
 
-  // Only asked for after a click.
+  // Asks only after a click.
   async tell() {
     this.wanted = !this.wanted && (await Notification.requestPermission()) === "granted";
-    try { sessionStorage.setItem(`tell:${this.id}`, this.wanted ? "1" : ""); } catch { /* in that case for this page only */ }
+    try { sessionStorage.setItem(`tell:${this.id}`, this.wanted ? "1" : ""); } catch { /* then for this page only */ }
     const button = this.live.querySelector("[data-tell]");
     if (!button) return;
     button.setAttribute("aria-pressed", String(this.wanted));
@@ -131,10 +130,10 @@ class Follower {
     try {
       const notice = new Notification(this.live.dataset.name, { body: sentence, tag: this.id });
       notice.addEventListener("click", () => { window.focus(); notice.close(); });
-    } catch { /* phones allow notifications only from service workers: the title must do */ }
+    } catch { /* phones allow notifications only from service workers */ }
   }
 
-  // Without leaving the page, so a run from the editor stays there.
+  // Without leaving the page: a run stays in the editor.
   async cancel(event) {
     event.preventDefault();
     const button = event.target.querySelector("button");
@@ -144,13 +143,13 @@ class Follower {
     const make = () => ({ method: "POST", body: new URLSearchParams(new FormData(target)) });
     try {
       await session.send(target.action, make);
-    } catch { /* the next poll reports the lost server, and offers the button again */ }
-    this.poller.etag = ""; // the button must be drawn again in any case
+    } catch { /* the next poll reports the lost server */ }
+    this.poller.etag = ""; // draw the button again in any case
     this.poller.ask();
   }
 }
 
-// Parts outside the panel that come with the result: the report as a file, and sharing.
+// Parts outside the panel that come with the result.
 async function showWithResult() {
   try {
     const answer = await fetch(location.href, { redirect: "manual" });

@@ -1,2 +1,2 @@
-// Sends the chosen assignment to the learning platform; without JavaScript a button does.
+// Without JavaScript a button sends it.
 document.querySelector("form[data-send]")?.requestSubmit();

@@ -1,4 +1,4 @@
-// The form for one case shows what the chosen case has, and the prints of a run can be filtered.
+// The form for one case, and filters for a run's prints.
 "use strict";
 
 {
@@ -47,7 +47,7 @@
     if (event.target.matches("[data-filter]")) filter(event.target.closest("[data-prints]"));
   });
 
-  // The panel of a run arrives later, and is swapped as it goes on.
+  // A run's panel arrives later, and is swapped.
   const reveal = () => { for (const line of document.querySelectorAll("[data-filters][hidden]")) line.hidden = false; };
   reveal();
   new MutationObserver(reveal).observe(document.body, { childList: true, subtree: true });

@@ -1,4 +1,4 @@
-// On every page: local times, copy buttons, the theme's button, scrolling link lines.
+// On every page: local times, copy buttons, theme, scrolling link lines.
 "use strict";
 
 const DAY = { dateStyle: "medium" };
@@ -16,7 +16,7 @@ function localTimes(root) {
   }
 }
 
-// Unknown to the server: the reader's time zone.
+// Unknown to the server.
 function ownZone() {
   if (!OWN_ZONE) return;
   for (const line of document.querySelectorAll("[data-zone-of]")) {
@@ -37,7 +37,7 @@ async function copy(button) {
     await navigator.clipboard.writeText(what.textContent);
     button.textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(what); // no clipboard without TLS or permission: select the text at least
+    getSelection().selectAllChildren(what); // no clipboard without TLS or permission
     button.textContent = "Marked";
   }
   setTimeout(() => { button.textContent = label; }, 1500);
@@ -69,8 +69,7 @@ function switchTheme(event) {
 let saving = false;
 let unsaved = null;
 
-// One at a time, so the last of several presses is saved. If the server does not answer, only this page shows the
-// choice.
+// One at a time, so the last press is saved. Without an answer, only this page shows the choice.
 async function saveTheme(address) {
   saving = true;
   while (unsaved) {
@@ -81,7 +80,7 @@ async function saveTheme(address) {
   saving = false;
 }
 
-// If a line of links is wider than the screen, scroll to the current one.
+// Scrolls wide lines of links to the current one.
 for (const here of document.querySelectorAll("nav [aria-current]")) {
   const line = here.closest("nav");
   line.scrollLeft = here.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
@@ -95,10 +94,9 @@ document.addEventListener("submit", switchTheme);
 localTimes(document);
 ownZone();
 
-// Keep the bell's count up to date while the page is visible.
 {
   const bell = document.querySelector("[data-notices]");
-  // Users who opened a page at the same moment should not all ask at the same moment.
+  // Spread, so users do not all ask at once.
   const PACE_MS = 60000 * (0.8 + 0.4 * Math.random());
 
   function count(text) {

@@ -1,14 +1,14 @@
-// Polls a part of a page at its pace while the page is visible, and hands over changes (by ETag). Stops for good if it
-// is gone, and until the next sign-in when the session ends.
+// Polls a part of a visible page and hands over changes (ETag). Stops if it is gone, and pauses while the session is
+// over.
 "use strict";
 
 class Poller {
-  static AWAY_MS = 2000; // the first pause after a failure; each further one doubles
+  static AWAY_MS = 2000; // doubles with each further failure
   static SLOWEST_MS = 30000;
   static PATIENCE_MS = 10000;
 
-  // source: an address. pace: () -> ms until the next request, Infinity for none. changed: gets the text of an answer.
-  // asked: gets the number of failures in a row, after each request. gone: the address no longer exists.
+  // source: an address. pace: () -> ms until the next request, Infinity for none. changed: gets the text. asked: gets
+  // the number of failures in a row. gone: the address no longer exists.
   constructor(source, { pace, changed, asked = () => {}, gone = () => location.reload() }) {
     Object.assign(this, { source, pace, changed, asked, gone, etag: "", failures: 0, next: 0, timer: 0, stopped: false, waits: false });
     this.seen = () => { if (!document.hidden) this.ask(); };
@@ -42,7 +42,7 @@ class Poller {
     try {
       const answer = await fetch(this.source, {
         headers: this.etag ? { "If-None-Match": this.etag } : {},
-        cache: "no-store", // we send the ETag ourselves: the browser's cache would turn each 304 into a 200
+        cache: "no-store", // the browser's cache would turn each 304 into a 200
         redirect: "manual",
         signal: AbortSignal.timeout(Poller.PATIENCE_MS),
       });

@@ -1,5 +1,4 @@
-// Keeps parts of a page up to date: those with a data-source, every data-refresh milliseconds. Stops at a panel with
-// data-final.
+// Refreshes parts with data-source every data-refresh ms. Stops at a panel with data-final.
 "use strict";
 
 class Refresher {
@@ -15,7 +14,7 @@ class Refresher {
 
   get final() { return Boolean(this.place.querySelector("[data-final]:not([data-final=''])")); }
 
-  // Never replace a field being filled in or an opened part.
+  // Never replaces a field in use or an opened part.
   busy() {
     const at = document.activeElement;
     return (this.place.contains(at) && at.matches("input, select, textarea")) || this.place.querySelector("details[open]");

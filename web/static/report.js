@@ -1,9 +1,8 @@
-// A result page: filters cases without reloading, and unfolds what a link leads to. Without this script the links do
-// the same.
+// Filters cases without reloading, and unfolds a link's target. Without it the links do the same.
 "use strict";
 
-{ // a scope of its own: other scripts of the page use the same names
-// The panel is swapped during judging, so listeners are above it.
+{ // other scripts use the same names
+// The panel is swapped, so listeners are above it.
 document.addEventListener("click", async (event) => {
   const choice = event.target.closest(".choices a[data-cases]");
   if (!choice || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -25,11 +24,11 @@ function show(page, choice) {
   const again = document.querySelector(`.choices a[data-cases="${CSS.escape(choice.dataset.cases)}"]`);
   if (!again) return;
   again.focus({ preventScroll: true });
-  // What failed is above: the choices stay where they were.
+  // Content above changed: keep the choices in place.
   scrollBy({ top: again.getBoundingClientRect().top - height, behavior: "instant" });
 }
 
-// Browsers scroll to a target, but not all of them unfold what it is in.
+// Not all browsers unfold a target's parents.
 function unfold(hash) {
   const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
   const folded = target ? [...ancestors(target)].filter((each) => each.matches("details:not([open])")) : [];
@@ -49,7 +48,7 @@ function open() {
   }
 }
 
-// A second click on the same link changes no address.
+// A second click on a link changes no address.
 document.addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#"]');
   if (link) unfold(link.hash);

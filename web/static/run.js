@@ -1,6 +1,5 @@
-// Run and Submit without leaving the code before the server has accepted it. A run's panel is shown in the place of the
-// description, or under the editor where the screen is narrow, and followed there; a submission's page is opened.
-// Without this script the buttons lead to those pages.
+// Run and Submit stay on the page until the server accepts the code. A run's panel replaces the description, or is
+// under the editor on narrow screens. Without this script the buttons lead to pages.
 "use strict";
 
 {
@@ -12,7 +11,7 @@
   const views = bench?.querySelector(".views");
   let follower = null;
 
-  // What the left side shows: about or run.
+  // about or run
   function view(name) {
     bench.dataset.view = name;
     for (const button of views.querySelectorAll("button")) button.ariaPressed = String(button.dataset.view === name);
@@ -26,7 +25,7 @@
     announce.textContent = text;
   }
 
-  // The reason for a refusal, from the answer's page.
+  // For a refusal, from the answer's page.
   function reason(page) {
     const told = [page.querySelector("main p[role=alert]:not([hidden])") || page.querySelector("main h1"), page.querySelector("main h1 + p")];
     const words = told.filter((each, index) => each && (index === 0 || told[0].matches("h1")));
@@ -60,7 +59,7 @@
   }
 
   function follow(live) {
-    live.removeAttribute("id"); // that one belongs to a submission's page
+    live.removeAttribute("id"); // belongs to a submission's page
     const link = Object.assign(document.createElement("a"), { href: live.dataset.source.replace(/\/panel$/, "") });
     link.textContent = "This run on a page of its own";
     const line = document.createElement("p");
@@ -72,7 +71,6 @@
     if (follower.final) mark(follower);
   }
 
-  // Compiler errors go to their lines in the editor.
   async function mark({ id, stopped, panel }) {
     if (stopped && !panel.dataset.final) return;
     document.title = `Run: ${panel.dataset.sentence} · ${title}`;
@@ -85,7 +83,7 @@
     } catch { /* the compiler's log has them, too */ }
   }
 
-  // "Show line 3" in the panel means the editor here.
+  // Links to lines lead to the editor.
   function goTo(event) {
     const link = event.target.closest('a[href^="#L-"]');
     if (!link) return;

@@ -1,5 +1,4 @@
-// When the session of an open page ends, the page says so and stays as it is; it continues when the same user signs in
-// again, in any tab.
+// When an open page's session ends, the page says so and waits until the same user signs in again, in any tab.
 "use strict";
 
 class SignedOut extends Error {}
@@ -7,20 +6,20 @@ class SignedOut extends Error {}
 class Session {
   static PATIENCE_MS = 15000;
 
-  // user: who opened the page, "" for nobody. notice: the element that says that they are signed out, and what stays.
+  // user: "" for nobody. notice: says that they are signed out.
   constructor(user, notice) {
     Object.assign(this, { user, notice, over: false, words: "" });
     const back = () => { if (this.over && !document.hidden) this.revive().catch(() => {}); };
     document.addEventListener("visibilitychange", back);
     if (!user) return;
-    // A sign-in elsewhere opens a page there, which tells the others.
+    // A sign-in elsewhere tells the other tabs.
     const tabs = new BroadcastChannel("session");
     tabs.addEventListener("message", back);
     tabs.postMessage(user);
   }
 
-  // fetch for a request that changes something. make: token -> options. A page's token ends with its session, so a
-  // refused request is repeated with a new one. Throws SignedOut if the session has ended.
+  // fetch for changes. make: token -> options. A refused request is repeated with the new session's token. Throws
+  // SignedOut if the session has ended.
   async send(address, make) {
     if (this.over && !await this.revive()) throw new SignedOut(this.words);
     let answer = await fetch(address, make(this.token));
@@ -32,7 +31,7 @@ class Session {
 
   get token() { return document.querySelector('input[name="csrf_token"]')?.value ?? ""; }
 
-  // True if the answer is for somebody signed out. Pages redirect to sign-in, the API answers 401.
+  // Signed out: pages redirect to sign-in, the API answers 401.
   isOver(answer) {
     const led = answer.type === "opaqueredirect" || (answer.redirected && new URL(answer.url).pathname === "/sign-in");
     return Boolean(this.user) && (led || answer.status === 401);
@@ -49,7 +48,7 @@ class Session {
     this.over = true;
   }
 
-  // Takes over the token of the new session. True if the session is the same user's.
+  // Takes the new session's token. True if it is the same user's.
   async revive() {
     if (!this.user) return false;
     const answer = await fetch("/account", {

@@ -1,4 +1,4 @@
-// The description's share of the width: dragged, or moved with the arrow keys; this browser remembers it.
+// The description's width, by dragging or arrow keys; this browser remembers it.
 "use strict";
 {
   const KEY = "description-width";
@@ -21,7 +21,7 @@
 
   function keep(percent) {
     const share = show(percent);
-    try { localStorage.setItem(KEY, String(share)); } catch { /* the browser may store nothing here */ }
+    try { localStorage.setItem(KEY, String(share)); } catch { /* storage may be disabled */ }
   }
 
   function start() {

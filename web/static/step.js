@@ -1,8 +1,8 @@
-// Steps through a failing block: shows what step_worker.js says about each row. Without it the page shows the fault.
+// Steps through a failing block: shows step_worker.js's answers. Without it the page shows the fault.
 "use strict";
 {
 const LANES = 32;
-// Lines of 32 words that are shown around the access.
+// Lines of 32 words around the access.
 const SHOWN_LINES = 64;
 const WORDS = { runs: "run", off: "skip it", path: "are on another path", waits: "wait at a barrier", later: "have their turn later", returned: "returned" };
 const FAILURES = {
@@ -38,7 +38,7 @@ function fail(kind) {
   worker = null;
 }
 
-/** One question at a time; of those that come meanwhile, the last. */
+/** One question at a time; of waiting ones only the last. */
 function ask(question) {
   if (worker === null) return;
   if (busy) { next = question; return; }
@@ -56,7 +56,7 @@ function answered({ data }) {
   if (next !== null) { const question = next; next = null; ask(question); }
 }
 
-/** To step_time.js and step_race.js. They ask by the event stepask. */
+/** To step_time.js and step_race.js, which ask by the event stepask. */
 function say(name, detail) {
   root.dispatchEvent(new CustomEvent(`step${name}`, { detail }));
 }
@@ -88,7 +88,6 @@ function threadOf(warp, lane) {
   return indexOf([number % x, Math.floor(number / x) % y, Math.floor(number / x / y)]);
 }
 
-/** About the last instruction. */
 function ending() {
   if (about.pair) return " This is the second of the two accesses.";
   if (!about.how) return " This instruction goes wrong.";
@@ -164,7 +163,6 @@ function shown(value, kind) {
   return String(value);
 }
 
-/** 32 bits as the reader chose. */
 function word(bits, digits = 7) {
   const kind = find("values").value;
   const view = new DataView(new ArrayBuffer(4));
@@ -174,7 +172,7 @@ function word(bits, digits = 7) {
   return kind === "s32" ? String(view.getInt32(0)) : String(Number(view.getFloat32(0).toPrecision(digits)));
 }
 
-/** The two fp16 numbers of 32 bits. */
+/** Two fp16 numbers. */
 function halves(bits) {
   return [bits & 0xffff, bits >>> 16].map((half) => {
     const [exponent, part] = [(half >> 10) & 31, half & 1023];

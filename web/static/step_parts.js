@@ -1,4 +1,4 @@
-// Parts of the stepping page that step.js fills at each step: variables by name, prints, and memory of malloc.
+// Parts that step.js fills at each step: variables, prints, and memory of malloc.
 "use strict";
 {
 function made(tag, text = "", className = "") {
@@ -10,7 +10,7 @@ function made(tag, text = "", className = "") {
 
 const number = (value) => value.toLocaleString("en");
 
-/** Variables with one value in all lanes that have one are a list; the others are columns of a table. */
+/** Variables equal in all lanes are a list, others columns of a table. */
 function variables({ root, state, threadOf }) {
   const find = (name) => root.querySelector(`[data-${name}]`);
   const part = find("variables-part");
@@ -95,7 +95,7 @@ function heap({ root, state, threadOf }) {
   }));
 }
 
-/** How the results of the two programs compare, once. */
+/** Runs once. */
 function begins({ root, about }) {
   for (const name of ["variables-part", "prints-part", "heap-part"]) root.querySelector(`[data-${name}]`).hidden = true;
   const text = document.querySelector("[data-differs]");

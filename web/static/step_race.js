@@ -1,10 +1,10 @@
-// A race of two blocks: goes to either access, in either order, and shows their values as the reader chose.
+// A race of two blocks: goes to either access, in either order.
 "use strict";
 {
 const root = document.querySelector("#stepper[data-worker]");
 const part = root?.querySelector("[data-race]");
 
-/** Bytes in hexadecimal, in the order of memory. */
+/** Hexadecimal, in memory order. */
 function shown(hex, kind) {
   const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
   const view = new DataView(bytes.buffer);

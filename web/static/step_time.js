@@ -1,4 +1,4 @@
-// Draws the time line of a block's warps: a row for each warp, a column for each instruction. step.js says what to draw.
+// Time line of a block's warps: a row per warp, a column per instruction, from step.js.
 "use strict";
 {
 const SVG = "http://www.w3.org/2000/svg";
@@ -113,7 +113,7 @@ function say() {
   find("timeline-names").childNodes.forEach((name, index) => name.classList.toggle("chosen", index === chosen));
 }
 
-/** Left and right go to the chosen warp's next change, up and down choose a warp. */
+/** Left and right: the chosen warp's next change; up and down: another warp. */
 function key(event) {
   if (drawn === null || event.ctrlKey || event.metaKey || event.altKey) return;
   const { spans } = drawn.warps[chosen];

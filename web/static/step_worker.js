@@ -1,5 +1,5 @@
-// Runs a failing block with the engine as WebAssembly, a row at a time, back and forth. The page sends {id, op, ...}
-// and gets {id, ...}. Nothing here touches the page; sandbox/emulator/stepping/recorder.py describes the bundle.
+// Runs a failing block with the engine as WebAssembly, row by row, back and forth. The page sends {id, op, ...} and
+// gets {id, ...}. sandbox/emulator/stepping/recorder.py describes the bundle.
 "use strict";
 
 const VERSION = 1;
@@ -10,13 +10,13 @@ const NONE = 0x7fffffff;
 const CONSTANT = 0x80000000;
 const NEGATED = 1;
 const PARKED = 64;
-// Snapshots of a block, the least rows between two, and the bytes that they may have together.
+// Snapshots per block, rows between two, and bytes of all.
 const SNAPSHOTS = 64;
 const SPACING = 256;
 const SNAPSHOT_BYTES = 96 << 20;
 const PAGE = 1 << 14;
 const STATUS = ["goes on", "ended", "fault", "finding", "waits", "no room"];
-// Rows of which a time line is made, and parts of one.
+// Most rows and parts of a time line.
 const MOST_TIMED = 200000;
 const MOST_SPANS = 800;
 const RUNNING = new Set(["runs", "diverged"]);
@@ -66,7 +66,7 @@ class Machine {
     this.sharedBytes = header.words[6] + header.words[14];
     this.localBytes = header.words[13];
     this.units = header.words[10];
-    // Of a race of two blocks: either one first, as a whole, then the other up to its access.
+    // In a race, one block runs as a whole, then the other up to its access.
     this.orders = header.orders ?? [{ blocks: [header.block], indices: [header.index], rows: [header.rows] }];
     this.fresh = this.bytes.slice();
     this.begin(0);
@@ -84,7 +84,7 @@ class Machine {
     this.keep();
   }
 
-  /** The next block of two begins, or the only one. */
+  /** The next of two blocks, or the only one. */
   enter(part) {
     const { header, plan } = this;
     this.part = part;
@@ -98,7 +98,7 @@ class Machine {
     return new Uint8Array(this.c.memory.buffer);
   }
 
-  /** Where a copy of these bytes is, at a multiple of 128. */
+  /** Address of a copy, aligned to 128 bytes. */
   copied(data) {
     const at = this.c.step_alloc(BigInt(data.length));
     if (!at) throw new Error("no memory is left");
@@ -133,7 +133,7 @@ class Machine {
     if (STATUS[this.status] === "ended" && this.part < this.plan.blocks.length - 1) this.enter(this.part + 1);
   }
 
-  /** A snapshot has the pages of memory that differ from the first one's. */
+  /** Keeps only pages that differ from the first snapshot. */
   keep() {
     if (this.base === null) this.base = this.bytes.slice();
     const { row, part, earlier } = this;
@@ -164,7 +164,7 @@ class Machine {
     this.read(this.c.step_on(this.it, 0n));
   }
 
-  /** Goes to the state before a row, from the newest snapshot that helps. */
+  /** To the state before a row, from the nearest snapshot. */
   go(row) {
     const wanted = Math.max(0, Math.min(row, this.total));
     const snapshot = this.snapshots.findLast((each) => each.row <= wanted);
@@ -210,7 +210,7 @@ class Machine {
     return base + number * UNIT;
   }
 
-  /** Each lane's value: a number, a BigInt, or true or false of a predicate. */
+  /** A number, a BigInt, or a boolean per lane. */
   lanes(warp, operand, kind) {
     const at = this.unit(warp, operand);
     const view = new DataView(this.c.memory.buffer);
@@ -238,12 +238,12 @@ class Machine {
     return each.map(of[kind]);
   }
 
-  /** The type in which an instruction uses an operand: as its operation has it, as the instruction says, or bits. */
+  /** The operand's type: by operation, by instruction, or bits. */
   kindOf(row, index) {
     const told = this.header.operand_types?.[row.op]?.[index];
     if (told === undefined) {
       const suffix = row.name.split("_").at(-1);
-      // A bundle from before there were types.
+      // An old bundle without types.
       if (this.header.operand_types === undefined && !ACCESSES.has(row.name) && NARROW.has(suffix)) return suffix;
       if ((row.wide >> (8 + index)) & 1) return "pred";
       const wide = ((row.wide >> index) & 1) === 1;
@@ -265,14 +265,14 @@ class Machine {
       const number = (operand & ~CONSTANT) >>> 0;
       const constant = (operand & CONSTANT) !== 0;
       if (operand === NONE || (!constant && number >= this.units)) return [];
-      if (ACCESSES.has(row.name) && index === 1) return []; // the address, which the access shows
+      if (ACCESSES.has(row.name) && index === 1) return []; // the access shows the address
       const kind = this.kindOf(row, index);
       const name = index === 0 && row.name === "store" ? "value" : named[index];
       return [{ name, kind, values: this.lanes(this.warp, operand, kind) }];
     });
   }
 
-  /** Where the lanes read or write: memory's name, and each lane's byte there. */
+  /** Memory's name, and each lane's byte there. */
   access(row) {
     if (!ACCESSES.has(row.name)) return null;
     const wide = ((row.wide >> 1) & 1) === 1;
@@ -362,7 +362,7 @@ class Machine {
     };
   }
 
-  /** The number of the thread of a lane in its block, x y z. */
+  /** The thread of a lane, as x y z. */
   state() {
     const row = this.pc * ROW < this.rowBytes.length ? this.rowAt(this.pc) : null;
     return {
@@ -388,7 +388,7 @@ class Machine {
     };
   }
 
-  /** The next row, or the last one before, at which ``wanted`` is true; the end if there is none. */
+  /** The next or previous row at which ``wanted`` is true; else the end. */
   seek(forward, wanted) {
     const begin = this.row;
     if (forward) {
@@ -398,7 +398,7 @@ class Machine {
       }
       return;
     }
-    // From a place before, forward, because rows are known only as they run.
+    // Backwards: runs forward from earlier rows, because rows are known only as they run.
     for (let length = 64; ; length *= 4) {
       const first = Math.max(0, begin - length);
       let best = -1;
@@ -414,8 +414,8 @@ class Machine {
     }
   }
 
-  /** For each warp of each block the states that it goes through: {part, warp, spans: [from, to, state, lanes]}. Rows are
-   * put together so that about MOST_SPANS remain. null: too many rows. */
+  /** Per warp of each block: {part, warp, spans: [from, to, state, lanes]}. Merges rows to about MOST_SPANS. null: too
+   * many rows. */
   timeline() {
     if (this.total > MOST_TIMED) return null;
     const wide = Math.ceil(this.total / MOST_SPANS);
@@ -423,7 +423,7 @@ class Machine {
     const warps = this.plan.blocks.flatMap((_, part) =>
       Array.from({ length: count }, (_, warp) => ({ part, warp, spans: [] })),
     );
-    // [existing, returned, active, row, groups, and of each its row, lanes and barrier]
+    // [existing, returned, active, row, groups, then row, lanes and barrier of each]
     const words = (warp) => new Uint32Array(this.c.memory.buffer, this.c.step_warp(this.it, warp), 5 + 3 * LANES);
     const add = (line, from, to, state, lanes) => {
       const last = line.spans.at(-1);
@@ -434,7 +434,7 @@ class Machine {
         if (state === "diverged") last[2] = state;
       } else line.spans.push([from, to, state, lanes]);
     };
-    /** After its turn: from ``since`` on, until ``line`` runs again. */
+    /** From ``since`` until ``line`` runs again. */
     const rests = (line) => {
       const [existing, returned, , , groups, ...each] = words(line.warp);
       if (existing === returned) return "done";
@@ -472,7 +472,7 @@ class Machine {
     }
     const ends = this.plan.rows.map((_, part) => this.plan.rows.slice(0, part + 1).reduce((sum, rows) => sum + rows, 0));
     for (const line of warps) if (line !== turn) {
-      // A block that ran as a whole is done, and so are its warps.
+      // A block that ran as a whole is done, with its warps.
       if (line.part < this.part) since.set(line, [line.spans.at(-1)?.[1] ?? 0, "done"]);
       close(line, ends[line.part]);
     }
@@ -485,13 +485,12 @@ class Machine {
   }
 }
 
-// ---- values by type, variables by name, prints and the heap ----
+// ---- values by type, variables, prints and the heap ----
 
 const NARROW = new Set(["b16", "f32", "s32", "u32", "b32", "f16", "bf16", "f16x2", "bf16x2", "u16", "s16", "u8", "s8"]);
 const WIDE = new Set(["f64", "s64", "u64", "b64"]);
-// Bytes of the largest argument that is shown.
+// Bytes of the largest shown argument.
 const SCRATCH = 256;
-// Elements of an array that are shown.
 const MOST_ELEMENTS = 64;
 
 function halfOf(bits) {
@@ -508,10 +507,10 @@ function brainOf(bits) {
   return view.getFloat32(0);
 }
 
-/** A number with the digits that tell a float from its neighbours, or fewer. */
+/** Digits that distinguish a float from its neighbours, or fewer. */
 const digits = (value, most = 7) => String(Number(value.toPrecision(most)));
 
-/** Where each lane is: its row, or -1. */
+/** Each lane's row, or -1. */
 function rowsOfLanes(machine, warp) {
   const words = new Uint32Array(machine.c.memory.buffer, machine.c.step_warp(machine.it, warp), 5 + 3 * LANES);
   const [existing, exited, active, pc, groups] = words;
@@ -531,7 +530,7 @@ class Values {
     this.view = new DataView(machine.c.memory.buffer);
   }
 
-  /** Text of a type, as in C. */
+  /** A type's name in C. */
   name(index) {
     const type = this.types[index];
     if (type.kind === "pointer") return `${this.name(type.of)}*`;
@@ -547,7 +546,7 @@ class Values {
     return { f16: "half", bf16: "bfloat16", f16x2: "half2", bf16x2: "bfloat162" }[type.kind] ?? (type.name || type.kind);
   }
 
-  /** Text of a value in memory; ``valid``: where it is said of each byte whether it was written, or 0. */
+  /** A value as text. ``valid``: address of flags for written bytes, or 0. */
   text(index, at, valid) {
     const type = this.types[index];
     const { kind, size } = type;
@@ -579,7 +578,6 @@ class Values {
     return kind === "char" && value > 32 && value < 127 ? `${value} '${String.fromCharCode(value)}'` : String(value);
   }
 
-  /** An array and an element of it. */
   pointer(address, of) {
     if (address === 0n) return "null";
     const place = this.machine.placeOf(address, "generic", 1);
@@ -592,7 +590,7 @@ class Values {
   }
 }
 
-/** Variables that are in scope for a lane of the present warp, and each lane's value: "" where it has none there. */
+/** In scope for a lane of the present warp, with each lane's value ("" outside the scope). */
 function variablesOf(machine) {
   const { header, c, warp } = machine;
   if (!header.variables) return null;
@@ -642,7 +640,7 @@ function variablesOf(machine) {
   });
 }
 
-/** What the block printed so far: thread, text, the row and line at which it did; and how many prints are not kept. */
+/** Thread, text, row and line; and the number of prints that are not kept. */
 function printsOf(machine) {
   const size = machine.c.step_printed_size(machine.engine);
   const text = new TextDecoder().decode(machine.bytes.slice(machine.c.step_printed(machine.engine), machine.c.step_printed(machine.engine) + size));
@@ -656,7 +654,6 @@ function printsOf(machine) {
   return { list, left_out: machine.c.step_prints_left_out(machine.engine) };
 }
 
-/** What the block allocated so far. */
 function allocationsOf(machine) {
   const count = machine.c.step_allocation_count(machine.it);
   const view = new DataView(machine.c.memory.buffer);
@@ -676,7 +673,7 @@ function allocationsOf(machine) {
   });
 }
 
-/** The type of most words of shared memory. */
+/** The type of most words in shared memory. */
 function wordsOf(header, { rows }) {
   const types = header.variables?.types ?? [];
   const found = new Map();
@@ -697,7 +694,7 @@ function wordsOf(header, { rows }) {
   return [...found].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "f32";
 }
 
-/** Rows that students look for: accesses, barriers, shuffles and returns. */
+/** Rows that students look for. */
 const NOTABLE = new Set(["load", "store", "atomic", "barrier", "warp_barrier", "shuffle", "exit", "vote", "redux"]);
 const isNotable = (machine) => NOTABLE.has(machine.rowAt(machine.pc).name);
 

@@ -1,5 +1,3 @@
-"""Users and their passwords."""
-
 from __future__ import annotations
 
 import functools
@@ -23,12 +21,12 @@ from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
-# Names of deleted accounts begin with this; no other account or team may have such a name.
+# Names with this prefix are reserved.
 DELETED = "deleted-user-"
-# ``IdentityRow.came_by`` of an identity that was connected with the password.
+# ``IdentityRow.came_by`` if the owner connected it with the password.
 BY_OWNER = "owner"
 _PASSWORD_MIN = 8
-# Hashing reads the whole password, so its length is bounded.
+# Bounded, because hashing reads the whole password.
 _PASSWORD_MAX = 1024
 
 
@@ -43,7 +41,6 @@ class User:
 
     @property
     def staff(self) -> bool:
-        """True if this token lets them do what staff may."""
         return self.role in STAFF_ROLES and Scope.STAFF in self.scopes
 
     @property
@@ -72,10 +69,7 @@ def lacking(user: User) -> str:
 def create_user(
     platform: Platform, name: str, password: str, role: Role = Role.STUDENT, email: str | None = None
 ) -> User:
-    """For operators: ``email`` counts as verified.
-
-    Raises BadRequest (name, password) or Conflict (the name, ignoring case, or the e-mail address is taken).
-    """
+    """For operators: ``email`` counts as verified. Raises BadRequest, Conflict."""
     row = new_row(name, password, role, email, EmailBy.ADMIN)
     with writing(platform.sessions) as session:
         add_row(session, row)
@@ -85,7 +79,7 @@ def create_user(
 def new_row(
     name: str, password: str, role: Role, email: str | None = None, email_by: EmailBy = EmailBy.OWNER
 ) -> UserRow:
-    """A user that is not in the database yet: hashing is slow and must not hold a lock. Raises BadRequest."""
+    """Slow, so call it without locks. Raises BadRequest."""
     if not _NAME.fullmatch(name):
         raise BadRequest(
             "This name is not allowed.",
@@ -104,7 +98,7 @@ def new_row(
 
 
 def check_not_of_deleted(name: str) -> None:
-    """Raises BadRequest: a person with such a name would pass for a deleted account."""
+    """Raises BadRequest."""
     if name.lower().startswith(DELETED):
         raise BadRequest(
             "This name is not allowed.",
@@ -119,8 +113,8 @@ def check_not_deleted(row: UserRow) -> None:
 
 
 def add_row(session: Session, row: UserRow) -> None:
-    """Raises Conflict if the name or the address is taken; the transaction is lost then."""
-    # Asked again: the database's error does not say which of the two is taken.
+    """Raises Conflict if name or address is taken; the transaction is lost then."""
+    # The database's error does not say which is taken.
     name, email = row.name, row.email_key
     try:
         session.add(row)
@@ -135,13 +129,12 @@ def add_row(session: Session, row: UserRow) -> None:
 
 
 def has_users(platform: Platform) -> bool:
-    """False on the first start."""
     with platform.sessions() as session:
         return session.scalar(select(UserRow.id).limit(1)) is not None
 
 
 def hash_password(password: str) -> str:
-    """Raises BadRequest if the password is not allowed."""
+    """Raises BadRequest for a wrong length."""
     if len(password) < _PASSWORD_MIN:
         raise BadRequest("The password is too short.", f"Use at least {_PASSWORD_MIN} characters.")
     if len(password) > _PASSWORD_MAX:
@@ -150,12 +143,12 @@ def hash_password(password: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """The key for look-ups and uniqueness: Ada and ada are the same."""
+    """Ignores case."""
     return name[: limits.NAME_CHARS].lower()
 
 
 def authenticate(platform: Platform, name: str, password: str) -> User:
-    """The user with that name and password. Raises NotSignedIn, in the same time whether or not the name exists."""
+    """Raises NotSignedIn, after the same time for unknown names."""
     nobodys = _nobodys_hash()  # always, or a process's first unknown name would take twice as long
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
@@ -166,7 +159,7 @@ def authenticate(platform: Platform, name: str, password: str) -> User:
 
 
 def check_password(platform: Platform, user: User, password: str) -> None:
-    """Raises NotAllowed if it is wrong."""
+    """Raises NotAllowed."""
     try:
         authenticate(platform, user.name, password)
     except NotSignedIn as error:
@@ -174,10 +167,8 @@ def check_password(platform: Platform, user: User, password: str) -> None:
 
 
 def change_password(platform: Platform, user: User, present: str, new: str) -> None:
-    """Raises NotAllowed if ``present`` is wrong, BadRequest if ``new`` is not allowed.
-
-    Ends all of the user's sessions and tokens, since somebody else may know the old password.
-    """
+    """Ends all sessions and tokens: others may know the old password. Raises NotAllowed (wrong ``present``),
+    BadRequest."""
     try:
         authenticate(platform, user.name, present)
     except NotSignedIn as error:
@@ -188,7 +179,7 @@ def change_password(platform: Platform, user: User, present: str, new: str) -> N
 
 
 def set_password(platform: Platform, name: str, new: str) -> User:
-    """For operators. Ends all of the user's sessions and tokens. Raises NotFound, BadRequest."""
+    """For operators. Ends all sessions and tokens. Raises NotFound, BadRequest."""
     hashed = hash_password(new)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
@@ -197,8 +188,7 @@ def set_password(platform: Platform, name: str, new: str) -> User:
 
 
 def put_password(session: Session, row: UserRow, hashed: str) -> None:
-    """Set a password and end everything that the old one gave: sessions, tokens, links, approved codes, connected
-    identities. Raises Conflict for a deleted account."""
+    """Also ends sessions, tokens, links, approved codes and connected identities. Raises Conflict (deleted)."""
     check_not_deleted(row)
     row.password_hash = hashed
     for table in (TokenRow, LinkRow, DeviceCodeRow):
@@ -232,7 +222,7 @@ def _hasher() -> PasswordHasher:
 
 @functools.cache
 def _nobodys_hash() -> str:
-    """Checked for an unknown name, so it takes as long as a known one."""
+    """So that unknown names take as long as known ones."""
     return _hasher().hash(secrets.token_hex())
 
 

@@ -1,5 +1,4 @@
-"""Deleting an account: its owner or staff request it, see what will go and what stays, and can take it back until the
-grace period ends."""
+"""Deletion of accounts after a grace period."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ _REMOVED = [
 
 
 def preview(platform: Platform, user: User, name: str) -> DeletionView:
-    """The effects of deleting an account. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
@@ -61,12 +60,8 @@ def preview(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def request(platform: Platform, user: User, name: str, body: DeletionBody) -> DeletionView:
-    """Delete an account after the grace period. Its owner gets a mail if possible: anyone who finds an open session, or
-    a token with the scope, could have asked. A repeated request keeps the first date.
-
-    Raises NotFound, NotAllowed, BadRequest if ``confirm`` is not the account's name, and Conflict for the only admin of
-    the platform or the only owner of a course (others who asked for deletion do not count).
-    """
+    """Repeating it keeps the first date. Mails the owner, since anyone with an open session could have asked. Raises
+    NotFound, NotAllowed, BadRequest (wrong ``confirm``), Conflict (last admin, or a course's last owner)."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
@@ -80,7 +75,7 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
             now = clock(session)
             due = now + timedelta(days=platform.settings.deletion_days)
             session.add(DeletionRow(user_id=row.id, requested_by=user.id, requested_at=now, due_at=due))
-            # Also for one's own account: nothing else would explain its absence.
+            # Also for one's own account, to explain its absence.
             audit.note(
                 session,
                 user,
@@ -94,7 +89,6 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
 
 
 def _tell(platform: Platform, row: UserRow, due: datetime) -> None:
-    """Runs after the answer is sent."""
     settings, to = platform.settings, row.email
     if to is None or not mail.configured(settings):
         return
@@ -103,7 +97,7 @@ def _tell(platform: Platform, row: UserRow, due: datetime) -> None:
 
 
 def take_back(platform: Platform, user: User, name: str) -> DeletionView:
-    """Keep the account. Repeating it is not an error. Raises NotFound, NotAllowed."""
+    """Idempotent. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
@@ -123,8 +117,7 @@ def take_back(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def carry_out(platform: Platform) -> int:
-    """For sweepers: delete the accounts that are due and return their number. An account whose submission is being
-    judged waits for the next sweep."""
+    """Deletes due accounts and returns their number. One with a submission being judged waits."""
     with platform.sessions() as session:
         due = session.scalars(
             select(UserRow.name)
@@ -201,7 +194,7 @@ def _stays(session: Session, row: UserRow) -> list[str]:
 
 
 def _awaiting_results(session: Session, row: UserRow) -> list[str]:
-    """Titles of competitions without results yet in which something of the account counts for a team."""
+    """Competitions without results in which the account counts for a team."""
     done = SubmissionRow
     own = select(done.competition_id).where(done.user_id == row.id, sources.held(clock(session)))
     query = select(CompetitionRow.title).where(CompetitionRow.id.in_(own)).order_by(CompetitionRow.id)

@@ -1,4 +1,4 @@
-"""Signing in a command line without a password: it shows a short code that the user types into a page (RFC 8628)."""
+"""Signs in a command line by a short code that the user types (RFC 8628)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from grader.service.platform import Platform
 
 _PREFIX = "grdc_"
 _LIFE = timedelta(minutes=limits.DEVICE_CODE_MINUTES)
-# Added by slow_down (RFC 8628, section 3.5).
+# RFC 8628, section 3.5.
 _SLOWER_SECONDS = 5
 _GONE = ("This code is not valid or has expired.", "Get a new one: `grader login`.")
 
 
 @dataclass(frozen=True)
 class PendingApproval:
-    """The request that a code stands for. ``granted``: the part of ``scopes`` that the user's account can give."""
+    """``granted``: ``scopes`` that the account can give."""
 
     code: str
     label: str
@@ -47,10 +47,7 @@ class PendingApproval:
 
 
 def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> DeviceCode:
-    """Codes for a program. ``address``: of the program; ``base``: the platform's URL for people.
-
-    Raises BadRequest (a longer lifetime than allowed), TooMany.
-    """
+    """``address``: the program's; ``base``: the platform's URL. Raises BadRequest (lifetime too long), TooMany."""
     tokens.check_lifetime(platform, timedelta(days=body.days) if body.days else None)
     device, code, now = new_key(_PREFIX), new_code(), utcnow()
     with writing(platform.sessions) as session:
@@ -80,7 +77,7 @@ def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> 
 
 
 def find_pending(platform: Platform, user: User, typed: str) -> PendingApproval:
-    """The request behind a waiting code. Raises NotFound."""
+    """Raises NotFound."""
     code = tidy_code(typed)
     with platform.sessions() as session:
         row = _waiting(session, code)
@@ -98,7 +95,7 @@ def find_pending(platform: Platform, user: User, typed: str) -> PendingApproval:
 
 
 def decide(platform: Platform, user: User, typed: str, approve: bool) -> None:
-    """Approve or deny. Raises NotFound if the code is not waiting."""
+    """Raises NotFound."""
     with writing(platform.sessions) as session:
         row = _waiting(session, tidy_code(typed))
         decided = (
@@ -112,10 +109,7 @@ def decide(platform: Platform, user: User, typed: str, approve: bool) -> None:
 
 
 def poll(platform: Platform, device: str) -> tuple[User, Issued]:
-    """The program's token, once its code is approved.
-
-    Raises AuthorizationPending, SlowDown (polled before the interval was over), AccessDenied, ExpiredToken.
-    """
+    """Raises AuthorizationPending, SlowDown, AccessDenied, ExpiredToken."""
     now = utcnow()
     with writing(platform.sessions) as session:
         row = session.scalar(
@@ -153,7 +147,7 @@ def _take(platform: Platform, session: Session, row: DeviceCodeRow) -> tuple[Use
 
 
 def _too_soon(row: DeviceCodeRow, now: datetime) -> bool:
-    # One second of tolerance: requests sent on time may arrive closer together.
+    # One second of tolerance for network delays.
     return row.polled_at is not None and (now - row.polled_at).total_seconds() < row.interval - 1
 
 

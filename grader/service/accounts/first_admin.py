@@ -1,4 +1,4 @@
-"""The platform's first account, made only by somebody who can read its log or terminal."""
+"""The first account is made by somebody who reads the server's log or terminal."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ _HINT = "Run `grader user bootstrap` on the server to get a link."
 
 
 def needed(platform: Platform) -> bool:
-    """True while nobody is staff. Students who have signed up do not count."""
     with platform.sessions() as session:
         return session.scalar(select(UserRow.id).where(UserRow.role.in_(STAFF_ROLES)).limit(1)) is None
 
 
 def make_link(platform: Platform) -> AccountLink:
-    """A link that makes the first admin, once. Raises Conflict if somebody is staff already."""
+    """Works once. Raises Conflict if there are staff."""
     if not needed(platform):
         raise Conflict(
             "This platform already has staff.",
@@ -44,13 +43,10 @@ def check(platform: Platform, key: str) -> None:
 
 
 def make(platform: Platform, key: str, name: str, password: str) -> User:
-    """Make the first admin. All such links end with it.
-
-    Raises LinkUseless, BadRequest (name, password), Conflict (the name is taken).
-    """
+    """Ends all such links. Raises LinkUseless, BadRequest, Conflict."""
     check(platform, key)
     row = new_row(name, password, Role.ADMIN)
-    # One statement uses them all, so two holders of different links cannot both be the first.
+    # One statement: holders of two links cannot both become the first.
     take_all = (
         update(LinkRow)
         .where(

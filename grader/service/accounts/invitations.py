@@ -1,5 +1,3 @@
-"""Invitations: a link with which a limited number of people can make an account."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -20,7 +18,7 @@ from grader.service.accounts.links import LinkUseless
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# The sign-up page tells an invitation from a mailed link by this.
+# Keys of mailed links lack this prefix.
 PREFIX = "inv_"
 _LARGEST_NUMBER = 2**31 - 1
 
@@ -28,10 +26,8 @@ _LARGEST_NUMBER = 2**31 - 1
 def make(
     platform: Platform, body: InvitationBody, maker: User | None = None, base: str = ""
 ) -> NewInvitation:
-    """``maker`` None: an operator on the server. ``base``: the link's address if the settings name none.
-
-    Raises NotAllowed (a student; staff who invite staff), Conflict (nobody may sign up here).
-    """
+    """``maker`` None: an operator. ``base``: for the link, unless the settings have one. Raises NotAllowed (students,
+    or for staff), Conflict (no sign-up here)."""
     if maker is not None:
         check_staff(maker)
         if Role(body.role) is not Role.STUDENT and not maker.admin:
@@ -60,7 +56,7 @@ def make(
 
 
 def list_all(platform: Platform, user: User | None = None) -> InvitationList:
-    """The usable ones, newest first. Raises NotAllowed."""
+    """Usable invitations, newest first. Raises NotAllowed."""
     if user is not None:
         check_staff(user)
     statement = (
@@ -75,7 +71,7 @@ def list_all(platform: Platform, user: User | None = None) -> InvitationList:
 
 
 def revoke(platform: Platform, number: int, user: User | None = None) -> None:
-    """End an invitation; accounts made with it stay. Raises NotAllowed, NotFound."""
+    """Accounts made with it stay. Raises NotAllowed, NotFound."""
     if user is not None:
         check_staff(user)
     with writing(platform.sessions) as session:
@@ -87,7 +83,7 @@ def revoke(platform: Platform, number: int, user: User | None = None) -> None:
 
 
 def find(session: Session, key: str) -> InvitationRow:
-    """The invitation with that key; no use is counted. Raises LinkUseless."""
+    """Counts no use. Raises LinkUseless."""
     row = session.scalar(
         select(InvitationRow).where(
             InvitationRow.sha256 == digest(key),
@@ -101,10 +97,7 @@ def find(session: Session, key: str) -> InvitationRow:
 
 
 def use(session: Session, key: str) -> InvitationRow:
-    """Take one use in this transaction, never more than there are, however many come at once.
-
-    Raises LinkUseless.
-    """
+    """Safe against concurrent use. Raises LinkUseless."""
     row = find(session, key)
     taken = (
         update(InvitationRow)
@@ -118,7 +111,7 @@ def use(session: Session, key: str) -> InvitationRow:
 
 
 def of_key(platform: Platform, key: str) -> InvitationView:
-    """For the page that the link opens. Raises LinkUseless."""
+    """Raises LinkUseless."""
     with platform.sessions() as session:
         return _view(find(session, key), None)
 

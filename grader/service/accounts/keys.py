@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 
-# 256 random bits cannot be guessed, so a plain hash is enough.
+# 256 random bits: a plain hash is enough.
 _KEY_BYTES = 32
-# 20 consonants form no words and are not mistaken for digits; 8 of them hold 34 random bits.
+# Form no words and do not look like digits; 8 of them hold 34 random bits.
 _CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_HALF = 4
 
@@ -17,18 +17,17 @@ def new_key(prefix: str = "") -> str:
 
 
 def new_code() -> str:
-    """A code for a person to type, such as ``WDJB-MJHT``."""
+    """Such as ``WDJB-MJHT``."""
     letters = "".join(secrets.choice(_CODE_LETTERS) for _ in range(2 * _CODE_HALF))
     return f"{letters[:_CODE_HALF]}-{letters[_CODE_HALF:]}"
 
 
 def tidy_code(typed: str) -> str:
-    """The code in its canonical form, whatever case, dashes and spaces were typed."""
+    """Ignores case, dashes and spaces."""
     letters = "".join(letter for letter in typed.upper() if letter in _CODE_LETTERS)[: 2 * _CODE_HALF]
     return f"{letters[:_CODE_HALF]}-{letters[_CODE_HALF:]}"
 
 
 def digest(key: str) -> str:
-    """Rows are found by the hash, so the search time depends on the hash's first letters and reveals nothing of the
-    secret."""
+    """Timing of look-ups by this hash reveals nothing of the secret."""
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

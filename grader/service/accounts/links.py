@@ -1,4 +1,4 @@
-"""Links that work once: to set a password, to confirm an address, to make the first admin."""
+"""Links that work once."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ LIVES = {
     LinkPurpose.EMAIL: timedelta(hours=limits.PROOF_HOURS),
     LinkPurpose.FIRST_ADMIN: timedelta(hours=limits.FIRST_ADMIN_HOURS),
 }
-# Any number that no other lock of this database uses.
+# Unique among this database's locks.
 _MAIL_LOCK = 7_212_047
 
 
 @dataclass(frozen=True)
 class AccountLink:
-    """A new link, shown once: its path and its end (UTC)."""
+    """Shown once; ``expires_at`` is UTC."""
 
     path: str
     expires_at: datetime
 
     def at(self, base: str) -> str:
-        """The full URL; ``base`` is the platform's."""
+        """``base``: the platform's URL."""
         return base + self.path
 
 
 class LinkUseless(BadRequest):
-    """Used, expired or never issued: all read the same."""
+    """Used, expired and unknown links read alike."""
 
     code = "link_useless"
 
@@ -63,7 +63,6 @@ class LinkUseless(BadRequest):
 
 
 def base_url(settings: Settings) -> str:
-    """The address for people: the setting, else where the web listens."""
     if settings.url:
         return settings.url
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -73,7 +72,7 @@ def base_url(settings: Settings) -> str:
 def issue(
     session: Session, purpose: LinkPurpose, *, user_id: int | None = None, email: str | None = None
 ) -> AccountLink:
-    """A new link. Earlier ones for the same purpose work until one of them is used."""
+    """Earlier links work until one is used."""
     key = new_key()
     now = utcnow()
     session.execute(delete(LinkRow).where(LinkRow.expires_at <= now - LIVES[LinkPurpose.RESET]))
@@ -85,16 +84,16 @@ def issue(
         expires_at=now + LIVES[purpose],
     )
     session.add(row)
-    # In the query, not in the path, which logs usually keep.
+    # A query, unlike a path, is rarely logged.
     return AccountLink(f"{_PATHS[purpose]}?{urlencode({'key': key})}", row.expires_at)
 
 
 def too_many_lately(
     session: Session, purpose: LinkPurpose, *, email: str, user_id: int | None = None
 ) -> bool:
-    """True if this hour's mails to the mailbox of ``email``, or asked for by the user, have reached the limit."""
+    """True if this hour's limit for the mailbox or the user is reached."""
     if session.get_bind().dialect.name == "postgresql":
-        # One at a time, or two would see the same count. SQLite's writers take turns anyway.
+        # Two would see the same count. SQLite's writers take turns anyway.
         session.execute(select(func.pg_advisory_xact_lock(_MAIL_LOCK)))
     since = utcnow() - timedelta(hours=1)
     of_late = select(func.count()).where(LinkRow.purpose == purpose.value, LinkRow.created_at > since)
@@ -103,8 +102,7 @@ def too_many_lately(
 
 
 def _in_mailbox(email: str) -> ColumnElement[bool]:
-    """Links mailed to the same mailbox: case is ignored, and so is anything after a ``+``, which most servers deliver
-    to the address without it. Stored addresses are ASCII, as SQL's ``lower`` needs."""
+    """Ignores case and anything after ``+``, as most servers do. SQL's ``lower`` needs ASCII."""
     local, _, domain = email.lower().rpartition("@")
     base = local.partition("+")[0]
     kept = func.lower(LinkRow.email)
@@ -114,7 +112,7 @@ def _in_mailbox(email: str) -> ColumnElement[bool]:
 
 
 def find(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
-    """The link with that key, unused. Raises LinkUseless."""
+    """Raises LinkUseless."""
     row = session.scalar(select(LinkRow).where(*_usable(purpose, key)))
     if row is None:
         raise LinkUseless
@@ -122,7 +120,7 @@ def find(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
 
 
 def use(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
-    """Use up the link with that key in this transaction, safe against concurrent use. Raises LinkUseless."""
+    """Safe against concurrent use. Raises LinkUseless."""
     row = find(session, purpose, key)
     spend = update(LinkRow).where(LinkRow.id == row.id, LinkRow.used_at.is_(None)).values(used_at=utcnow())
     if not changed(session, spend):

@@ -1,5 +1,4 @@
-"""People who cannot leave: the last admin of the platform and the last owner of a course. Accounts with a pending
-deletion count as gone, so two people cannot both leave."""
+"""The last admin and a course's last owner cannot leave. Pending deletions count as gone, so two cannot both leave."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ _STAYING = UserRow.id.not_in(select(DeletionRow.user_id))
 
 
 def check(session: Session, row: UserRow, *, staying: bool = False) -> None:
-    """``staying``: count only people without a pending deletion. Raises Conflict."""
+    """``staying``: without people with a pending deletion. Raises Conflict."""
     if row.role == Role.ADMIN and not other_admins(session, row.id, staying=staying):
         others = other_admins(session, row.id, staying=False)
         raise Conflict(
@@ -48,13 +47,12 @@ def other_admins(session: Session, user: int, *, staying: bool = True) -> bool:
 
 
 def other_owners(session: Session, course: int, user: int, *, staying: bool = True) -> bool:
-    """True if a course (its id) has an owner besides that account."""
     owners = select(UserRow.id).join(MemberRow, MemberRow.user_id == UserRow.id)
     return _any(session, owners.where(MemberRow.course_id == course, *_OWNS), user, staying)
 
 
 def _any(session: Session, people: Select[int], user: int, staying: bool) -> bool:
-    # Locked together with that account, so two who leave at once take turns.
+    # Locked, so two who leave at once take turns.
     found = session.scalars(people.order_by(UserRow.id).with_for_update(of=UserRow)).all()
     others = [user_id for user_id in found if user_id != user]
     if staying and others:

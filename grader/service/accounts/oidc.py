@@ -1,7 +1,4 @@
-"""OpenID Connect: the authorization code flow with PKCE, state and nonce, as a client of the configured providers.
-
-The result is a ``Person``, as named by the provider. ``sign_on`` decides whose account that is.
-"""
+"""OpenID Connect with authorization code, PKCE, state and nonce. ``sign_on`` chooses the account."""
 
 from __future__ import annotations
 
@@ -35,8 +32,7 @@ _CLAIM_CHARS = 250
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody signed in elsewhere. ``authority`` and ``subject`` identify them permanently; ``email`` is verified,
-    else None; an account would be named after ``name``."""
+    """``authority`` and ``subject`` identify permanently; ``email`` is verified."""
 
     authority: str
     subject: str
@@ -47,7 +43,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Begun:
-    """A sign-in under way: the browser goes to ``url``; the other fields check its return."""
+    """Other fields than ``url`` check the browser's return."""
 
     url: str
     state: str
@@ -56,7 +52,7 @@ class Begun:
 
 
 class _Discovered:
-    """Providers' descriptions, cached for an hour."""
+    """Cached for an hour."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -103,7 +99,7 @@ def redirect_uri(settings: Settings, name: str) -> str:
 
 
 def begin(settings: Settings, name: str) -> Begun:
-    """Raises NotFound, Unreachable, SignOnFailed (the provider's description is unusable)."""
+    """Raises NotFound, Unreachable, SignOnFailed."""
     found = provider(settings, name)
     said = _DISCOVERED.of(found.issuer)
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (24, 24, 48))
@@ -115,7 +111,7 @@ def begin(settings: Settings, name: str) -> Begun:
 
 
 def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, verifier: str) -> Person:
-    """``query``: from the returning browser, whose state was checked. Raises NotFound, SignOnFailed, Unreachable."""
+    """``query``: after its state was checked. Raises NotFound, SignOnFailed, Unreachable."""
     found = provider(settings, name)
     said = _DISCOVERED.of(found.issuer)
     if query.get("iss", found.issuer) != found.issuer:  # RFC 9207
@@ -126,7 +122,7 @@ def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, 
     with _session(settings, name, said) as session:
         token = _exchange(session, said, query["code"], verifier)
         claims = dict(_claims(found, said, token, nonce))
-        # Some tokens hold almost nothing; the access token gets the rest.
+        # Some ID tokens contain almost nothing.
         if said.get("userinfo_endpoint") and not ({"email", found.name_claim} <= claims.keys()):
             more = _userinfo(said["userinfo_endpoint"], str(token.get("access_token", "")), claims)
             claims = _joined(claims, more)
@@ -134,7 +130,7 @@ def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, 
 
 
 def reach(issuer: str) -> None:
-    """Fetch what a sign-in needs: the provider's description and keys. Raises Unreachable, SignOnFailed."""
+    """Raises Unreachable, SignOnFailed."""
     said = _discover(issuer)
     outbound.KEYS.of(said["jwks_uri"], 0.0)
 
@@ -180,7 +176,7 @@ def _exchange(session: OAuth2Session, said: Mapping[str, Any], code: str, verifi
         with outbound.reached(url):
             token = session.fetch_token(url, code=code, code_verifier=verifier, allow_redirects=False)
     except (AuthlibBaseError, ValueError, TypeError, AttributeError) as error:
-        # Its text may contain what was sent.
+        # The error may contain secrets.
         log.warning("sign_on_not_exchanged", host=urlsplit(url).hostname, error=type(error).__name__)
         raise SignOnFailed("The provider refused the code that it issued.", _AGAIN) from error
     return cast("dict[str, Any]", token)
@@ -215,7 +211,6 @@ def _claims(
 
 
 def _userinfo(url: str, access_token: str, claims: Mapping[str, Any]) -> dict[str, Any]:
-    """More claims about the person; empty if the provider has none."""
     try:
         more = outbound.get_json(url, {"Authorization": f"Bearer {access_token}"})
     except Unreachable as error:
@@ -227,7 +222,7 @@ def _userinfo(url: str, access_token: str, claims: Mapping[str, Any]) -> dict[st
 
 
 def _joined(claims: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The token's claims with the others added. ``email_verified`` counts only with the address of the same source."""
+    """``email_verified`` counts only with the address of the same source."""
     other = more if "email" in claims else claims if "email" in more else {}
     return {
         key: value

@@ -1,4 +1,4 @@
-"""Accounts and their roles. ``user`` None: an operator on the server."""
+"""``user`` None: an operator on the server."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ from grader.service.accounts.accounts import (
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Nobody reads more than this; a course has hundreds.
 _MOST = 5_000
 
 
 def list_people(platform: Platform, user: User | None = None) -> PersonList:
-    """All accounts, by name. Raises NotAllowed."""
+    """By name. Raises NotAllowed."""
     if user is not None:
         check_staff(user)
     with platform.sessions() as session:

@@ -1,5 +1,3 @@
-"""All data about a person in one ZIP, for themselves or for staff."""
-
 from __future__ import annotations
 
 import json
@@ -26,9 +24,9 @@ from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 from grader.service.submissions import quiz
 
-# Staff cannot read these tables, so their exports leave them out.
+# Hidden from staff, so their exports leave these out.
 _OWN = ("drafts", "notes", "tokens")
-# Larger exports are kept in a file, not in memory.
+# Larger exports go to a file.
 _IN_MEMORY = 8 << 20
 _READ_ME = """\
 This is the data that the platform holds about the account {name}, as of {at}.
@@ -46,7 +44,7 @@ stored only as hashes, which are left out. Reports show hidden cases only as far
 
 
 def check_may(user: User, row: UserRow, action: Action, session: Session) -> None:
-    """Allowed for one's own account, for staff on students, and for admins on staff. Raises NotAllowed."""
+    """Raises NotAllowed unless it is one's own, a student's (for staff) or staff's (for admins)."""
     if user.id == row.id:
         return
     permissions.check(user, permissions.standings(session, user), action)
@@ -55,8 +53,7 @@ def check_may(user: User, row: UserRow, action: Action, session: Session) -> Non
 
 
 def export(platform: Platform, user: User, name: str) -> IO[bytes]:
-    """A ZIP, positioned at its beginning; the caller closes it. Exports of other people are logged. Raises NotFound,
-    NotAllowed."""
+    """A ZIP that the caller closes. Exports of others are logged. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         row = accounts.find_row(session, name)
         check_may(user, row, Action.ACCOUNT_EXPORT, session)
@@ -67,7 +64,7 @@ def export(platform: Platform, user: User, name: str) -> IO[bytes]:
 
 
 def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
-    """For operators; ``person`` is an account's id. ``own``: include what staff do not read (``_OWN``)."""
+    """``person``: an account's id. ``own``: include ``_OWN``."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
     with (
         reading_on(platform.sessions) as session,
@@ -101,7 +98,7 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
                 each for each in personal.rows(session, column, row.id) if _is_told(session, column, each)
             ]
             tables.setdefault(column.table.name, []).extend(found)
-    # One's own comment on one's own submission is found twice.
+    # One's comment on one's own submission is found twice.
     for name, found in sorted(tables.items()):
         unique = list({json.dumps(record, default=str, sort_keys=True): record for record in found}.values())
         yield f"tables/{name}.json", _json(unique)
@@ -112,7 +109,7 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
 
 
 def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) -> bool:
-    """True if the person can read it on the site: an assignment may hold its feedback until it is released."""
+    """An assignment may hold its feedback."""
     if column.column == "comments.submission_id" and found["staff"]:
         return not released.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
     if column.column == "rubric_scores.user_id":
@@ -122,8 +119,7 @@ def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) ->
 
 
 def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]:
-    """Sources, and reports as their author reads them. Regrades and finals are left out: publishing them is up to
-    staff."""
+    """Without regrades and finals: staff decide when to publish them."""
     ids = session.scalars(
         select(SubmissionRow.id)
         .where(SubmissionRow.user_id == person.id, SubmissionRow.rejudge_of.is_(None))

@@ -1,5 +1,3 @@
-"""Personal settings for pages."""
-
 from __future__ import annotations
 
 from grader.records.engine import writing

@@ -1,5 +1,3 @@
-"""Password resets by a link that works once."""
-
 from __future__ import annotations
 
 from sqlalchemy import Select, or_, select
@@ -26,7 +24,7 @@ from grader.service.courses.permissions import Action
 from grader.service.messages import mail
 from grader.service.platform import Platform
 
-# The same for every name, so it does not reveal who has an account.
+# Equal for every name: it must not reveal who has an account.
 ANSWER = (
     "If that account exists and has an e-mail address, we have sent it a link. It works once, within an hour."
 )
@@ -43,11 +41,7 @@ stays as it is.
 
 
 def ask(platform: Platform, name: str) -> None:
-    """Mail a link to the account with that name or address, if there is one. The work runs after the answer, so every
-    name takes the same time.
-
-    Raises Conflict if this platform sends no mail.
-    """
+    """Runs after the answer, so every name takes the same time. Raises Conflict (no mail here)."""
     mail.need(platform.settings)
     mail.later(lambda: _send(platform, name.strip()))
 
@@ -67,14 +61,14 @@ def _send(platform: Platform, name: str) -> None:
 
 def _named(name: str) -> Select[UserRow]:
     key = name[: limits.EMAIL_CHARS].lower()
-    # Names contain no "@", so a name cannot pass for somebody's address.
+    # Names contain no "@".
     return select(UserRow).where(
         or_(UserRow.name_key == name_key(name), UserRow.email_key == key) if name else UserRow.id.is_(None)
     )
 
 
 def make_link(platform: Platform, name: str) -> AccountLink:
-    """For operators: a link to hand over. Raises NotFound, Conflict (deleted)."""
+    """For operators. Raises NotFound, Conflict (deleted)."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_not_deleted(row)
@@ -82,10 +76,8 @@ def make_link(platform: Platform, name: str) -> AccountLink:
 
 
 def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
-    """For staff: a link for a student. Links for staff are left to admins, or staff could take over an admin.
-
-    Raises NotAllowed, NotFound, Conflict (deleted).
-    """
+    """For students; only admins make links for staff, or staff could take over an admin. Raises NotAllowed, NotFound,
+    Conflict (deleted)."""
     check_staff(user)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
@@ -97,17 +89,14 @@ def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
 
 
 def account_name(platform: Platform, key: str) -> str:
-    """The name of the link's account. Raises LinkUseless."""
+    """Raises LinkUseless."""
     with platform.sessions() as session:
         row = links.find(session, LinkPurpose.RESET, key)
         return session.get_one(UserRow, row.user_id).name
 
 
 def use(platform: Platform, key: str, new: str) -> User:
-    """Set the password of the link's account, and end its sessions, tokens and other links.
-
-    Raises LinkUseless, and BadRequest if the password is not allowed, which keeps the link.
-    """
+    """Ends sessions, tokens and other links. Raises LinkUseless, BadRequest, which keeps the link."""
     account_name(platform, key)  # before the cost of a hash
     hashed = hash_password(new)
     with writing(platform.sessions) as session:

@@ -1,9 +1,6 @@
-"""Chooses the account when another site signs somebody in: the one connected with the site's permanent id for them, the
-one with their verified address, or a new one.
-
-An address alone opens an account only if an admin or a roster gave it to that account, and only a student's. Teachers
-connect their account themselves, with its password.
-"""
+"""The account of somebody whom another site signs in: by the site's permanent id, by the verified address, or a new
+one. An address opens only a student's account, if an admin or a roster set it. Teachers connect theirs with the
+password."""
 
 from __future__ import annotations
 
@@ -36,22 +33,21 @@ T = TypeVar("T")
 BY_ACCOUNT, BY_ADDRESS = "account", "address"
 _GIVEN_BY_STAFF = (EmailBy.ADMIN, EmailBy.ROSTER)
 _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-# A taken name gets a number.
+# For names that are taken.
 _NUMBERED = 100
 _TRIES = 3
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Who may sign in through a site. ``accounts`` as in ``OidcProvider.accounts``; empty ``domains`` allow all."""
+    """``accounts``: as in ``OidcProvider``; no ``domains``: all."""
 
     accounts: Literal["none", "roster", "anyone"]
     domains: tuple[str, ...] = ()
 
 
 def enter(platform: Platform, person: Person, policy: Policy) -> User:
-    """The account of a person whom a site has signed in, made if the policy allows it. Raises SignOnFailed with the
-    reason."""
+    """Raises SignOnFailed with the reason."""
     return of_row(_whole(platform, lambda session: _enter(session, person, policy)))
 
 
@@ -72,7 +68,7 @@ def _enter(session: Session, person: Person, policy: Policy) -> UserRow:
 
 
 def _whole(platform: Platform, work: Callable[[Session], T]) -> T:
-    """Two requests may do the same at once; the one that loses a name or an identity to the other looks again."""
+    """Retries if a concurrent request takes the name or identity."""
     for _ in range(_TRIES):
         try:
             with writing(platform.sessions) as session:
@@ -103,7 +99,7 @@ def _known(session: Session, person: Person) -> UserRow | None:
 
 
 def _of_address(session: Session, person: Person, email: str | None) -> UserRow | None:
-    """Raises SignOnFailed if an account has that address but needs its password."""
+    """Raises SignOnFailed if the account needs its password."""
     if email is None:
         return None
     row = session.scalar(select(UserRow).where(UserRow.email_key == email.lower()))
@@ -144,7 +140,6 @@ def _make(session: Session, person: Person, email: str | None, policy: Policy) -
 
 
 def _free_name(session: Session, person: Person, email: str | None) -> str:
-    """Their name at the site, made a valid name here, with a number if it is taken."""
     local = (email or "").partition("@")[0]
     room = limits.NAME_CHARS - 4
     wished = (
@@ -174,8 +169,7 @@ def _add(session: Session, row: UserRow, person: Person, came_by: str) -> None:
 
 
 def connect(platform: Platform, user: User, person: Person) -> None:
-    """Let the site sign in this account's owner; the caller has checked the password. Raises Conflict (it signs in to
-    another account)."""
+    """The caller has checked the password. Raises Conflict."""
 
     def work(session: Session) -> None:
         row = session.get_one(UserRow, user.id)
@@ -204,8 +198,7 @@ def identities_of(platform: Platform, name: str) -> list[IdentityView]:
 
 
 def disconnect(platform: Platform, user: User, number: int, password: str) -> None:
-    """An account made by a site needs a password first, or nothing could open it. Raises NotFound, NotAllowed (wrong
-    password)."""
+    """Needs a password, or nothing could open the account. Raises NotFound, NotAllowed."""
     accounts.check_password(platform, user, password)
     _remove(platform, user.id, number)
 

@@ -1,5 +1,3 @@
-"""Signing up, as far as ``GRADER_SIGN_UP`` allows."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from grader.service.courses import joining
 from grader.service.messages import mail
 from grader.service.platform import Platform
 
-# A stranger with such a name would be mistaken for an official. Operators may still create them.
+# Strangers with such names would pass for officials.
 RESERVED = frozenset({"admin", "administrator", "grader", "root", "staff", "system", "teacher"})
 ANSWER = "If this address may sign up, we have sent it a link. It works once, within a day."
 _TEXT = """\
@@ -36,8 +34,7 @@ If you forgot the password: {url}/forgot
 
 @dataclass(frozen=True)
 class Offer:
-    """The options on the page: make an account (``role``, and ``email`` if a link proved it), or ask for a link by
-    mail."""
+    """``email``: proved by a link."""
 
     by_mail: bool = False
     role: Role = Role.STUDENT
@@ -46,7 +43,7 @@ class Offer:
 
 
 def offer(platform: Platform, key: str = "") -> Offer:
-    """Raises NotFound if nobody (or nobody without an invitation) may sign up, LinkUseless."""
+    """Raises NotFound (forbidden here), LinkUseless."""
     policy = platform.settings.sign_up
     if policy == "closed":
         raise NotFound("Only staff can make accounts here.", "Ask them for one.")
@@ -67,10 +64,8 @@ def offer(platform: Platform, key: str = "") -> Offer:
 
 
 def sign_up(platform: Platform, body: SignUpBody) -> User:
-    """One use of the key is taken in the same transaction, so a taken name wastes none.
-
-    Raises NotFound and LinkUseless as ``offer`` does, BadRequest (name, password), Conflict (the name is taken).
-    """
+    """In one transaction with the key's use, so a taken name wastes none. Raises NotFound, LinkUseless, BadRequest,
+    Conflict."""
     found = offer(platform, body.key)
     if found.by_mail:
         raise BadRequest("Confirm your e-mail address first.", "Ask for the link by mail, and open it.")
@@ -93,11 +88,7 @@ def sign_up(platform: Platform, body: SignUpBody) -> User:
 
 
 def ask_for_link(platform: Platform, email: str) -> None:
-    """Mail a link for signing up. If the address has an account, only the mail says so. Addresses in other domains are
-    refused at once: the allowed domains are no secret.
-
-    Raises NotFound (not the policy here), BadRequest (not an address, or in another domain).
-    """
+    """Only the mail says if the address has an account. Raises NotFound, BadRequest."""
     if platform.settings.sign_up != "domain":
         raise NotFound("This platform does not mail sign-up links.")
     to = addresses.tidy(email)

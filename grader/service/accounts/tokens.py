@@ -1,5 +1,3 @@
-"""API tokens and browser sessions: issued, found by their hash, listed and ended."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -25,7 +23,7 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 
 _PREFIX = "grd_"  # so secret scanners recognise our tokens
-# The column's range; a database raises an error beyond it.
+# The column's range.
 _LARGEST_NUMBER = 2**31 - 1
 
 
@@ -36,8 +34,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """``lifetime`` None: as long as the settings allow; ``scopes`` None: all that the account may have; ``address``: of
-    the requester."""
+    """``lifetime`` None: the longest; ``scopes`` None: all; ``address``: the requester's."""
 
     label: str = "cli"
     lifetime: timedelta | None = None
@@ -48,7 +45,7 @@ class TokenRequest:
 
 @dataclass(frozen=True)
 class Issued:
-    """A new token, shown once, and its end (UTC)."""
+    """Shown once; the end is UTC."""
 
     token: str
     expires_at: datetime
@@ -58,15 +55,12 @@ class Issued:
 def issue_token(
     platform: Platform, user: User, label: str = "cli", lifetime: timedelta | None = None
 ) -> Issued:
-    """A token with all scopes of the account. Only its hash is stored.
-
-    Raises BadRequest if ``lifetime`` is longer than the settings allow.
-    """
+    """With all scopes. Raises BadRequest (``lifetime``)."""
     return issue(platform, user, TokenRequest(label, lifetime))
 
 
 def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
-    """Raises BadRequest (``lifetime``), NotAllowed (a scope that the account does not have)."""
+    """Raises BadRequest (``lifetime``), NotAllowed (scopes)."""
     scopes = _granted(user, wish.scopes)
     lifetime = check_lifetime(platform, wish.lifetime)
     with writing(platform.sessions) as session:
@@ -74,7 +68,7 @@ def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
 
 
 def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, scopes: list[Scope]) -> Issued:
-    """The same within a transaction, already checked."""
+    """The caller has checked the arguments."""
     _forget_ended(session, user)
     issued = Issued(new_key(_PREFIX), utcnow() + lifetime, scopes)
     session.add(
@@ -92,7 +86,7 @@ def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, s
 
 
 def check_lifetime(platform: Platform, lifetime: timedelta | None) -> timedelta:
-    """The lifetime of a token. Raises BadRequest if it is longer than the settings allow."""
+    """Raises BadRequest (too long)."""
     most = timedelta(days=platform.settings.token_days)
     if lifetime is not None and lifetime > most:
         raise BadRequest(
@@ -103,25 +97,24 @@ def check_lifetime(platform: Platform, lifetime: timedelta | None) -> timedelta:
 
 
 def may_have(user: User) -> list[Scope]:
-    """Scopes that a token of that account can have."""
     of_staff = user.role in STAFF_ROLES or user.teaches
     return [scope for scope in ALL_SCOPES if scope is not Scope.STAFF or of_staff]
 
 
 def join(scopes: Iterable[Scope]) -> str:
-    """Scopes as they are stored: unique and in order."""
+    """Unique and in order."""
     wanted = set(scopes)
     return " ".join(scope.value for scope in ALL_SCOPES if scope in wanted)
 
 
 def split(stored: str) -> list[Scope]:
-    """Stored scopes; unknown ones are ignored."""
+    """Ignores unknown ones."""
     known = set(stored.split())
     return [scope for scope in ALL_SCOPES if scope.value in known]
 
 
 def user_of_token(platform: Platform, token: str) -> User:
-    """The token's user, with the token's scopes. Raises NotSignedIn if it is unknown, revoked or expired."""
+    """Raises NotSignedIn."""
     with platform.sessions() as session:
         found = session.execute(
             select(TokenRow, UserRow)
@@ -137,12 +130,12 @@ def user_of_token(platform: Platform, token: str) -> User:
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
     known = of_row(user, frozenset(split(row.scopes)))
-    # A session has all scopes of its account, including those granted since it began.
+    # Includes scopes that the account got later.
     return replace(known, scopes=frozenset(may_have(known))) if row.kind == TokenKind.SESSION.value else known
 
 
 def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
-    """The user's valid tokens and sessions, newest first; ``current`` is the requester's."""
+    """Newest first; ``current``: the requester's."""
     with platform.sessions() as session:
         rows = session.scalars(
             select(TokenRow)
@@ -183,7 +176,7 @@ def revoke_own(platform: Platform, user: User, number: int) -> None:
 
 
 def end_sessions(platform: Platform, user: User, current: str) -> int:
-    """End all sessions of the user but ``current``, not tokens of programs. Returns their number."""
+    """Ends all but ``current`` and programs' tokens. Returns their number."""
     with writing(platform.sessions) as session:
         return changed(
             session,
@@ -215,5 +208,5 @@ def _note_use(platform: Platform, number: int, now: datetime) -> None:
     try:
         with writing(platform.sessions) as session:
             session.execute(update(TokenRow).where(TokenRow.id == number).values(last_used_at=now))
-    except OperationalError:  # reading works on if nothing can be written, as on a full disk
+    except OperationalError:  # requests still work on a full disk
         log.warning("token_use_not_noted")

@@ -1,4 +1,4 @@
-"""Badges, computed from records whenever a profile is shown, so none can be given by mistake."""
+"""Computed from records whenever a profile is shown."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from grader.records.activity import BoardBest, SubmissionEvent
 from grader.schemas.profile import Badge, BadgeKind, BestRank
 from grader.schemas.progress import ChallengeProgress, Mark, Progress
 
-# Only the largest that was reached is shown.
 _ROUND = (100, 50, 25, 10)
 
 
 @dataclass(frozen=True)
 class BadgeCase:
-    """The facts that decide badges. ``firsts``: challenges that this person solved before anyone else."""
+    """``firsts``: challenges that nobody solved before."""
 
     session: Session
     firsts: Collection[str]
@@ -52,7 +51,7 @@ def _first(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _lead(case: BadgeCase) -> Iterator[Badge]:
-    """For leading boards of GPUs: the interpreter's times mean too little."""
+    """GPUs only."""
     led = [rank for rank in case.ranks if rank.rank == 1 and rank.representative]
     if led:
         about = led[0].title if len(led) == 1 else f"{len(led)} boards"
@@ -60,7 +59,6 @@ def _lead(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _compile(case: BadgeCase) -> Iterator[Badge]:
-    """Looks at the fastest few entries."""
     titles = {line.slug: line.title for line in case.solved}
     candidates = [
         entry
@@ -80,7 +78,7 @@ def _compile(case: BadgeCase) -> Iterator[Badge]:
 
 
 def beats_compile(workloads: Sequence[dict[str, Any]]) -> bool:
-    """By the geometric mean over the ranked ``workloads`` of a report, as boards rank."""
+    """Geometric mean over ``workloads``."""
     ratios = [
         workload["baselines_us"]["compile"] / workload["time_us"]
         for workload in workloads

@@ -1,10 +1,6 @@
-"""What a viewer sees of each challenge's board, as its staff set it: all of it, with pseudonyms, as it was
-at some time, or only their own entry.
-
-Everything that shows names, times or ranks of others asks here: boards, records, tracks, leaders, profiles and badges.
-The platform's staff see everything. A course's staff see the whole boards of the challenges that it assigns, its
-students by name and others as they chose to appear.
-"""
+"""What a viewer sees of each board: all, pseudonyms, an earlier state, or their own entry. Everything that shows
+others' names, times or ranks asks here. The platform's staff see everything, a course's staff the boards of its
+challenges."""
 
 from __future__ import annotations
 
@@ -33,12 +29,8 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class BoardAccess:
-    """One viewer's access to one board.
-
-    ``full``: with others' entries, else only their own and no rank. ``made_up``: others under pseudonyms. ``until``: as
-    it was then; None: now. ``taught``: a course that the viewer teaches assigns the challenge, so they see all of it,
-    and their own students by name.
-    """
+    """``full``: others' entries, else only their own without rank. ``made_up``: pseudonyms. ``until``: the board's
+    time. ``taught``: a course of the viewer assigns it: all, students by name."""
 
     audience: BoardAudience
     staff: bool
@@ -48,16 +40,14 @@ class BoardAccess:
     taught: bool = False
 
     def tells_rank_of(self, own: bool, student: bool = False) -> bool:
-        """True if a person's current rank may be shown with their name. ``own``: to themselves; ``student``: of the
-        viewer."""
+        """``own``: to themselves; ``student``: of the viewer."""
         named = own or not self.made_up or (self.taught and student)
         return self.staff or (self.full and self.until is None and named)
 
 
 @dataclass(frozen=True)
 class BoardAccesses:
-    """All boards for one viewer. ``member_of``: challenges of the viewer's courses; ``taught``: of courses that they
-    teach."""
+    """``member_of``: challenges of the viewer's courses; ``taught``: if they teach."""
 
     rows: Mapping[str, ChallengeStateRow]
     staff: bool
@@ -121,7 +111,7 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
 
 
 def students_of(session: Session, viewer: User, users: Collection[int]) -> frozenset[int]:
-    """Those users (ids) who are students in a course that ``viewer`` teaches."""
+    """Ids of students whom ``viewer`` teaches."""
     if Scope.STAFF not in viewer.scopes or not viewer.teaches:
         return frozenset()
     theirs, mine = MemberRow, aliased(MemberRow)
@@ -136,8 +126,7 @@ def students_of(session: Session, viewer: User, users: Collection[int]) -> froze
 
 
 def set_board(platform: Platform, user: User, slug: str, body: BoardBody) -> BoardSettings:
-    """Set who sees whom on a challenge's board, and whether it is frozen. Raises NotAllowed, UnknownChallenge,
-    BadRequest (a time in the future)."""
+    """Raises NotAllowed, UnknownChallenge, BadRequest (a future time)."""
     with writing(platform.sessions) as session:
         ownership.check(session, user, slug, Action.CHALLENGE_BOARD)
         publication.check_exists(platform, session, slug)

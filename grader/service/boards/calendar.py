@@ -1,5 +1,3 @@
-"""The days of a person's last year."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -9,13 +7,12 @@ from datetime import UTC, date, timedelta
 from grader.records.activity import SubmissionEvent
 from grader.schemas.profile import Activity, Day
 
-# In whole weeks that begin on Mondays, including this week.
 WEEKS = 53
 _ONE = timedelta(days=1)
 
 
 def activity(events: Iterable[SubmissionEvent], today: date) -> Activity:
-    """Submissions on each day (UTC) of the last 53 weeks."""
+    """Counts submissions per day (UTC)."""
     begin = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     submitted: Counter[date] = Counter()
     accepted: Counter[date] = Counter()

@@ -1,6 +1,3 @@
-"""The board of one challenge version on one device: its choice, entries, records over time, and one person's times on
-it."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -45,8 +42,7 @@ def leaderboard(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> Leaderboard:
-    """A board's entries; with ``limit``, at most that many after ``offset``. ``viewer`` decides which names are shown
-    and which entry is the caller's. Raises as ``check_reader`` and ``choose`` do."""
+    """``viewer`` decides which names are shown. Raises as ``check_reader`` and ``choose`` do."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -72,10 +68,10 @@ def _board(
     known = ranking.references(session)
     shown = _shown(platform, session, ranking, [*wanted, *([own] if own else [])], known, viewer, access)
     if own is not None and own_place is None:
-        # It is not on a board that the viewer sees.
+        # Not on the board that the viewer sees.
         shown[-1] = shown[-1].model_copy(update={"rank": None})
     board = choice.board
-    # Not validated: the models are valid already, and checking ten thousand again takes as long as making them.
+    # Validating ten thousand takes as long as making them.
     return Leaderboard.model_construct(
         challenge=board.challenge,
         version=board.version,
@@ -105,8 +101,7 @@ def _own(
     ranking: Ranking,
     viewer: User | None,
 ) -> tuple[Place | None, int | None]:
-    """The viewer's current entry, and the number of entries before it on the board that they see. None if it is not on
-    that board: newer than a frozen board, or the board is closed to them."""
+    """The entry and its place; None if the board is frozen before it or closed to the viewer."""
     if viewer is None:
         return None, None
     present = ranking if access.until is None else platform.rankings.of(session, choice.board)
@@ -167,7 +162,7 @@ def _names(
 
 
 def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | None:
-    """The baseline is fixed, so the speedup is as uncertain as the time."""
+    """The baseline is exact, so only the time's interval counts."""
     if speedup is None:
         return None
     return speedup * place.time_us / place.high_us, speedup * place.time_us / place.low_us
@@ -179,8 +174,7 @@ def _sol(known: Sequence[Reference]) -> Callable[[float], float | None]:
 
 
 class Wanted(TypedDict, total=False):
-    """A request for a challenge's board. Absent fields mean the platform's first device, all languages and the shown
-    version. ``drafts``: unpublished versions may be seen, as by staff."""
+    """Absent: the first device, all languages, the shown version. ``drafts``: also unpublished versions."""
 
     device: str | None
     language: str | None
@@ -202,11 +196,8 @@ def choose(
     slug: str,
     **wanted: Unpack[Wanted],
 ) -> BoardChoice:
-    """``served``: the platform's devices.
-
-    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound if the version is not published, and
-    ChallengeInvalid if the folder is broken and nothing was ever judged by it.
-    """
+    """``served``: devices. Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound (unpublished),
+    ChallengeInvalid (broken and never judged)."""
     device, version, drafts = wanted.get("device"), wanted.get("version"), wanted.get("drafts", False)
     language = _language(wanted.get("language"))
     known = versions.history(session, slug)
@@ -229,8 +220,7 @@ def choose(
 
 
 def _present(platform: Platform, slug: str, known: list[int]) -> int:
-    """The folder's version. While the folder is broken, judged results stay on their boards. Raises UnknownChallenge,
-    and ChallengeInvalid if nothing was judged."""
+    """The folder's version, else the last judged one. Raises UnknownChallenge, ChallengeInvalid."""
     try:
         return platform.catalogue.load(slug).manifest.version
     except ChallengeInvalid:
@@ -240,7 +230,7 @@ def _present(platform: Platform, slug: str, known: list[int]) -> int:
 
 
 def with_old(served: list[str], with_entries: set[str]) -> list[str]:
-    """The platform's own in their order, then those of old entries alone."""
+    """Devices that only have old entries come last."""
     return served + sorted(with_entries - set(served))
 
 
@@ -259,7 +249,7 @@ def records_over_time(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> RecordHistory:
-    """For the same board as ``leaderboard``. Raises as it does."""
+    """Raises as ``leaderboard`` does."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -291,7 +281,7 @@ def board_and_records(
 def _history(
     platform: Platform, session: Session, board: Board, access: BoardAccess, viewer: User | None
 ) -> RecordHistory:
-    """Empty if the viewer may not see others' entries."""
+    """Empty if others' entries are hidden."""
     ranking = platform.rankings.of(session, replace(board, until=access.until))
     steps = ranking.steps(session) if access.full else []
     details = ranking.details(session, steps)
@@ -322,7 +312,7 @@ def _record(step: Place, detail: Detail, names: Names) -> Record:
 
 @dataclass(frozen=True)
 class PastTime:
-    """An accepted submission; ``time_us`` and its 95 % interval are microseconds per call."""
+    """``time_us`` and its 95 % interval: microseconds per call."""
 
     id: str
     language: Language
@@ -332,8 +322,8 @@ class PastTime:
 
 
 def past_times(platform: Platform, user: User, submission: str) -> list[PastTime]:
-    """Times of the owner of ``submission`` for the same challenge, version and device, oldest first, at most
-    ``limits.PAST_TIMES``; for a partner those of the group. Raises NotFound if ``user`` may not see the submission."""
+    """On the submission's board, of its owner or for partners the group, oldest first, at most ``limits.PAST_TIMES``.
+    Raises NotFound."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         rows = ranks.latest_times(session, row, limits.PAST_TIMES)

@@ -1,8 +1,4 @@
-"""A person's own kernels in one document: their best for each challenge, or those that they name.
-
-It holds only what its owner may read anyway: own sources and notes, times, and own ranks as far as the boards tell
-them. It names nobody else.
-"""
+"""A person's kernels in one document: the best per challenge, or chosen ones. Without others' names."""
 
 from __future__ import annotations
 
@@ -27,8 +23,8 @@ from grader.service.platform import Platform
 
 
 def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -> Portfolio:
-    """With ``submissions`` (ids), exactly these, also withdrawn ones. Raises BadRequest if one of them is not an
-    accepted submission of ``user``, and if the sources are too long together."""
+    """With ``submissions`` (ids), exactly these, also withdrawn ones. Raises BadRequest (not accepted submissions of
+    ``user``, or too long)."""
     if len(submissions) > limits.PORTFOLIO_SUBMISSIONS:
         raise BadRequest(
             f"At most {limits.PORTFOLIO_SUBMISSIONS} submissions can be named.", "Leave some of them out."
@@ -75,7 +71,7 @@ def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -
 
 
 def _of_submissions(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[AcceptedKernel]:
-    """Each submission once, by its judgement under the version that its board shows, else under the latest."""
+    """Each once, under the shown version, else the latest."""
     latest: dict[int, AcceptedKernel] = {}
     for kernel in found:
         known = latest.get(kernel.first)
@@ -89,7 +85,6 @@ def _recent(kernel: AcceptedKernel, shown: Mapping[str, int]) -> tuple[bool, int
 
 
 def _best(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[AcceptedKernel]:
-    """One for each challenge, without withdrawn ones."""
     best: dict[str, AcceptedKernel] = {}
     for kernel in found:
         known = best.get(kernel.challenge)
@@ -99,8 +94,7 @@ def _best(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[Acc
 
 
 def _worth(kernel: AcceptedKernel, shown: Mapping[str, int]) -> tuple[bool, bool, bool, float, float]:
-    """Times of different versions and devices cannot be compared: the shown version and a GPU come first, then the
-    speedup, then the time."""
+    """The shown version and a GPU come first: other times cannot be compared."""
     return (
         kernel.time_us is not None,
         shown.get(kernel.challenge, kernel.version) == kernel.version,
@@ -127,7 +121,7 @@ def _named(found: Iterable[AcceptedKernel], submissions: Sequence[str]) -> list[
 def _order(
     kernel: AcceptedKernel, titles: Mapping[str, str], place: Callable[[str], int]
 ) -> tuple[bool, int, str, str, int]:
-    """The curriculum's, then challenges that the person no longer sees."""
+    """The curriculum's, then challenges that are no longer visible."""
     seen = kernel.challenge in titles
     return not seen, place(kernel.challenge) if seen else 0, kernel.challenge, kernel.device, kernel.first
 
@@ -153,7 +147,7 @@ def _ranks(
     accesses: BoardAccesses,
     shown: Mapping[str, int],
 ) -> dict[int, tuple[int, int]]:
-    """Judgement (row id) -> rank and number of entries, for the user's entries on shown boards."""
+    """Judgement (row id) -> rank and number of entries."""
     found: dict[int, tuple[int, int]] = {}
     for kernel in chosen:
         listed = kernel.competition is None and shown.get(kernel.challenge, kernel.version) == kernel.version

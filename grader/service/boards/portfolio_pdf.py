@@ -1,9 +1,5 @@
-"""A portfolio as PDF, by ReportLab: selectable text, an outline, page numbers, and the same bytes for the same
-portfolio.
-
-The extra ``pdf`` installs ReportLab and the font. Characters that the font lacks come from the CJK fonts that PDF
-readers bring; what nothing has is written as its code point.
-"""
+"""PDF by ReportLab (extra ``pdf``), the same bytes for the same portfolio. Characters that the font lacks come from
+PDF readers' CJK fonts, or are code points."""
 
 from __future__ import annotations
 
@@ -25,7 +21,7 @@ from grader.service.boards.portfolio_text import facts, heading
 
 _FONT_PACKAGE, _FONT_FILE = "fontpkg_jetbrains_mono", "JetBrainsMono[wght].ttf"
 _FONT, _BOLD = "JetBrainsMono", "Helvetica-Bold"
-# Of PDF readers: not in the file.
+# PDF readers bring these fonts.
 _HAN, _HANGUL = "STSong-Light", "HYSMyeongJo-Medium"
 _IN_HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _IN_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
@@ -34,7 +30,7 @@ _WIDTH, _HEIGHT, _MARGIN = 595.28, 841.89, 50.0
 _FOOT = 30.0
 _TITLE, _HEADING, _TEXT, _SOURCE, _SMALL = 20.0, 14.0, 9.0, 7.6, 7.0
 _LEADING = 1.35
-# Of a source: the numbers of its lines.
+# For line numbers.
 _GUTTER = 30.0
 _TAB = 4
 _INDENT = 125.0
@@ -43,18 +39,17 @@ _turn = threading.BoundedSemaphore(limits.PORTFOLIOS_AT_ONCE)
 
 
 def can_write() -> bool:
-    """True if this server has the library and the font."""
     return find_spec("reportlab") is not None and find_spec(_FONT_PACKAGE) is not None
 
 
 def pdf(found: Portfolio) -> bytes:
-    """Raises BadRequest without the library or its font, TooMany if others' take too long."""
+    """Raises BadRequest without library or font, TooMany."""
     if not can_write():
         raise BadRequest(
             "This server cannot write PDF: ReportLab or its font is not installed.",
             "Take the Markdown, or ask its operator for the extra 'pdf' (pip install 'kernel-grader[pdf]').",
         )
-    # Fonts are the process's: two documents at once would mix their characters.
+    # Fonts are global: two documents at once would mix their characters.
     if not _turn.acquire(timeout=limits.PORTFOLIO_SECONDS):
         raise TooMany("Others are writing their portfolios.", "Try again in a moment.")
     try:
@@ -65,7 +60,7 @@ def pdf(found: Portfolio) -> bytes:
 
 @dataclass
 class _Line:
-    """A piece of text on a page; ``x`` and ``y`` of its base line, from the lower left."""
+    """Base line, from the lower left."""
 
     x: float
     y: float
@@ -78,12 +73,12 @@ class _Line:
 @dataclass
 class _Page:
     lines: list[_Line] = field(default_factory=list)
-    # Titles of kernels that begin on it, with their heights.
+    # Titles of kernels with their heights.
     marks: list[tuple[str, float]] = field(default_factory=list)
 
 
 class _Layout:
-    """Places all text on pages, then draws them: each page names the number of all."""
+    """Text is placed before drawing: each page shows the number of pages."""
 
     def __init__(self, found: Portfolio) -> None:
         self.name, self.about = f"Kernels of {found.user}", heading(found)
@@ -97,14 +92,14 @@ class _Layout:
 
     def _entry(self, entry: PortfolioEntry) -> None:
         known = facts(entry)
-        # A heading stays with its facts and the first lines of what follows.
+        # Keeps headings with their facts.
         self._room(_HEADING * 2 + (len(known) + 4) * _TEXT * _LEADING)
         self.y -= _HEADING
         self.pages[-1].marks.append((entry.title, self.y + _HEADING))
         self._put(entry.title, _HEADING, font=_BOLD)
         for name, value in known:
             self._room(_TEXT * _LEADING)
-            # On the same line as the value.
+            # On the value's line.
             self._at(_MARGIN, name, _TEXT, grey=True)
             self._put(value, _TEXT, x=_MARGIN + _INDENT)
         if entry.note:
@@ -120,7 +115,6 @@ class _Layout:
         for number, line in enumerate(_lines(entry.source), 1):
             for piece, part in enumerate(_cut(line, _SOURCE, _WIDTH - 2 * _MARGIN - _GUTTER)):
                 self._room(_SOURCE * _LEADING)
-                # A line that goes on has its number once.
                 if piece == 0:
                     self._at(_MARGIN, f"{number:5d}", _SOURCE, grey=True)
                 self._at(_MARGIN + _GUTTER, part, _SOURCE)
@@ -129,7 +123,6 @@ class _Layout:
     def _put(
         self, text: str, size: float, *, x: float = _MARGIN, font: str = _FONT, grey: bool = False
     ) -> None:
-        """A paragraph from ``x`` to the right margin."""
         for part in _cut(_shown(text), size, _WIDTH - _MARGIN - x, words=True, font=font):
             self._room(size * _LEADING)
             self._at(x, part, size, font=font, grey=grey)
@@ -139,7 +132,7 @@ class _Layout:
         self.pages[-1].lines.append(_Line(x, self.y - size, text, size, font, grey))
 
     def _room(self, height: float) -> None:
-        """Begin a page if less than ``height`` is left on this one."""
+        """Begin a page if less than ``height`` is left."""
         if self.y - height < _MARGIN:
             self.pages.append(_Page())
             self.y = _HEIGHT - _MARGIN
@@ -190,7 +183,6 @@ def _register() -> None:
 
 @cache
 def _known() -> frozenset[int]:
-    """Code points of the font."""
     from reportlab.pdfbase import pdfmetrics
 
     return frozenset(pdfmetrics.getFont(_FONT).face.charToGlyph)
@@ -205,13 +197,12 @@ def _font_of(char: str, wanted: str) -> str:
 
 
 def _runs(text: str, font: str) -> Iterator[tuple[str, str]]:
-    """Parts of ``text`` with the font that has them."""
     for name, part in groupby(text, lambda char: _font_of(char, font)):
         yield name, "".join(part)
 
 
 def _shown(text: str) -> str:
-    """With a code point in place of what no font has; without control characters."""
+    """Without control characters; code points replace characters that no font has."""
     return "".join(
         char
         if ord(char) in _known() or _IN_HAN.match(char) or _IN_HANGUL.match(char)
@@ -229,14 +220,14 @@ def _lines(source: str) -> list[str]:
 
 @cache
 def _width_of(char: str, font: str) -> float:
-    """Of one character, in units of its size."""
+    """In units of the font size."""
     from reportlab.pdfbase import pdfmetrics
 
     return float(pdfmetrics.stringWidth(char, _font_of(char, font), 1.0))
 
 
 def _cut(text: str, size: float, width: float, words: bool = False, font: str = _FONT) -> list[str]:
-    """Parts of ``text`` that fit ``width``; ``words``: cut at spaces where that is possible."""
+    """``words``: cut at spaces if possible."""
     parts, begin, used, space = [], 0, 0.0, -1
     for place, char in enumerate(text):
         used += _width_of(char, font) * size

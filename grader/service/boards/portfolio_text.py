@@ -1,5 +1,3 @@
-"""A portfolio as Markdown, and the facts of its entries in words."""
-
 from __future__ import annotations
 
 import re
@@ -18,7 +16,7 @@ def heading(found: Portfolio) -> str:
 
 
 def facts(entry: PortfolioEntry) -> list[tuple[str, str]]:
-    """Names and values, in the order in which they are shown."""
+    """In display order."""
     found = [("Challenge", f"{entry.challenge}, version {entry.version}")]
     found.append(("Language", entry.language.display_name))
     found.append(("Device", entry.device))
@@ -44,7 +42,7 @@ def facts(entry: PortfolioEntry) -> list[tuple[str, str]]:
 
 
 def markdown(found: Portfolio) -> str:
-    """The whole portfolio. Notes stay Markdown, as quotations; sources are fenced so that none can end its block."""
+    """Notes are quoted; sources are fenced so that none can end its block."""
     parts = [f"# Kernels of {_plain(found.user)}", f"{heading(found)}."]
     for entry in found.entries:
         parts.append(f"## {_plain(entry.title)}")
@@ -63,5 +61,5 @@ def _fenced(entry: PortfolioEntry) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escapes Markdown."""
     return _NOT_PLAIN.sub(r"\\\1", text)

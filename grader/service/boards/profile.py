@@ -1,5 +1,3 @@
-"""A person's public profile: activity, ranks and skills."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -27,11 +25,7 @@ from grader.service.submissions.progress import sum_up
 
 
 def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
-    """Everyone can see their own.
-
-    Raises as ``check_profile_reader`` does, and NotFound if there is no such person, or that person or the platform
-    hides it from the viewer: both read the same.
-    """
+    """Raises as ``check_profile_reader`` does, and NotFound for unknown and hidden people alike."""
     if viewer is None or name_key(name) != name_key(viewer.name):
         check_profile_reader(platform, viewer)
     with platform.sessions() as session:
@@ -45,7 +39,7 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         frozen = competitions.with_frozen_boards(session)
         hidden = [] if open_to else frozen
         tried = attempts.of_user(session, row.id, hidden)
-        # The board shows the speedup, perhaps under a pseudonym.
+        # Boards show the speedup.
         tried = [
             event
             if own or accesses.of(event.challenge).tells_rank_of(own, student)
@@ -89,7 +83,7 @@ def _titles(done: Progress) -> dict[str, str]:
 def _ranks(
     session: Session, mine: Sequence[BoardBest], titles: Mapping[str, str], staff: Sequence[int]
 ) -> list[BestRank]:
-    """On shown boards, best first, GPUs before the interpreter. ``staff`` (ids) have no rank."""
+    """Best first, GPUs first. ``staff`` (ids) have no rank."""
     shown = versions.shown_versions(session)
     boards = [
         event
@@ -116,7 +110,7 @@ def _ranks(
 
 
 def _languages(events: Sequence[SubmissionEvent]) -> list[LanguageShare]:
-    """Used languages, by the number of challenges solved."""
+    """By challenges solved."""
     found = []
     for language in Language:
         used = [event for event in events if event.language is language]

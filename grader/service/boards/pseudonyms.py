@@ -1,9 +1,5 @@
-"""Names on boards: real ones, or pseudonyms for people who asked for that.
-
-A pseudonym is an adjective and an animal. A permutation of all pairs, keyed by a secret of the platform and by the
-board, chooses it. So a person keeps the same pseudonym on a board for ever, two people never share one, and nobody can
-link people across boards. Real names contain no space, so none equals a pseudonym.
-"""
+"""Names on boards. A pseudonym (adjective and animal) comes from a permutation of all pairs, keyed by a secret and
+the board: it never changes, is unique, and cannot be linked across boards. Real names contain no space."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from grader.records.names import Person
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 
-# 64 of each, so six bits choose one.
+# 64 of each, for six bits.
 _ADJECTIVES = """
     agile amber ample azure balmy blithe bold brave breezy bright brisk calm candid cheery civil clever coral cosy
     crisp curious daring deft dusky eager early earnest fabled fleet fond frank gentle gilded glad golden hardy hazel
@@ -35,13 +31,12 @@ _ANIMALS = """
 _BITS = 6
 _MASK = (1 << _BITS) - 1
 _PAIRS = 1 << 2 * _BITS
-# A Feistel network of four rounds is a strong pseudorandom permutation (Luby and Rackoff, 1988).
+# Four Feistel rounds are a strong pseudorandom permutation (Luby and Rackoff, 1988).
 _ROUNDS = 4
 
 
 def made_up_name(secret: bytes, scope: str, user: int) -> str:
-    """The pseudonym of ``user`` (an id) on the boards of ``scope``, such as ``Quiet Otter``. Each further 4,096 users
-    get the same pairs with a number."""
+    """``Quiet Otter``; each further 4,096 users get the same pairs with a number."""
     group, place = divmod(user, _PAIRS)
     left, right = place >> _BITS, place & _MASK
     for turn in range(_ROUNDS):
@@ -57,8 +52,7 @@ def _mixed(secret: bytes, said: str) -> int:
 
 @dataclass(frozen=True)
 class Names:
-    """How one viewer sees people on the boards of a scope (a challenge's slug, or a track). ``made_up``: everyone under
-    a pseudonym, whatever they chose, except ``students`` (ids) of the viewer."""
+    """``scope``: a slug or a track. ``made_up``: pseudonyms for all but ``students`` (ids)."""
 
     secret: bytes
     scope: str
@@ -69,7 +63,7 @@ class Names:
     students: frozenset[int] = frozenset()
 
     def of(self, user: int) -> tuple[str, bool]:
-        """The name that the viewer sees for ``user`` (an id), and whether it is a pseudonym."""
+        """The name, and whether it is a pseudonym."""
         person = self.known[user]
         known = self.staff or user == self.viewer or user in self.students
         if known or not (person.anonymous or self.made_up):
@@ -86,8 +80,7 @@ def names_for(
     made_up: bool = False,
     students: frozenset[int] = frozenset(),
 ) -> Names:
-    """Names of ``users`` (ids) for ``viewer``: staff see real ones, teachers those of their ``students``, everyone
-    their own."""
+    """Staff see real names, teachers their ``students``', everyone their own."""
     return Names(
         secret=platform.settings.secret("pseudonyms"),
         scope=scope,

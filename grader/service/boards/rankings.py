@@ -1,8 +1,5 @@
-"""Rankings, cached in the process while nothing on their boards changes.
-
-Every request asks the database for a few numbers from the board's index, so every process shows the truth. Only the
-first request after a change ranks again; if submissions were only added, it reads just these.
-"""
+"""Rankings, cached in the process. Each request compares a few numbers from the board's index, so every process is up
+to date. After a change, only new submissions are read if possible."""
 
 from __future__ import annotations
 
@@ -29,23 +26,20 @@ from grader.scoring import geometric_mean
 
 T = TypeVar("T")
 
-# Entries of all boards together, some 500 bytes each: 150 MiB if a process has read that many.
+# Some 500 bytes each: up to 150 MiB.
 _KEPT_ENTRIES = 300_000
-# Results derived from several rankings.
 _KEPT_DERIVED = 64
 
 
 @dataclass(frozen=True)
 class ReportFacts:
-    """Facts from reports: what a board's entries are compared with, and the cases that were left out."""
-
     references: list[Reference]
     left_out: list[str]
 
 
 @dataclass
 class Ranking:
-    """One board at one moment. Anything beyond the places is read on first use."""
+    """One moment. All but the places is read on first use."""
 
     board: Board
     standing: BoardSnapshot
@@ -57,7 +51,6 @@ class Ranking:
 
     @property
     def stamp(self) -> Stamp:
-        """Equal for equal rankings of a board."""
         return (*self.standing.stamp, *self.staff)
 
     @cached_property
@@ -66,7 +59,6 @@ class Ranking:
 
     @cached_property
     def of_user(self) -> dict[int, int]:
-        """The number of entries before each user's."""
         return {place.user: number for number, place in enumerate(self.places)}
 
     def details(self, session: Session, shown: Sequence[Place]) -> dict[int, Detail]:
@@ -84,7 +76,7 @@ class Ranking:
         return self._of_reports(session).references
 
     def left_out(self, session: Session) -> list[str]:
-        """Cases that were left out when the best entry was judged."""
+        """Cases left out when the best entry was judged."""
         return self._of_reports(session).left_out
 
     def _of_reports(self, session: Session) -> ReportFacts:
@@ -94,7 +86,7 @@ class Ranking:
         return self._facts
 
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
-        """The ranking after more submissions, keeping everything that they do not change."""
+        """Keeps what new submissions do not change."""
         after = Ranking(self.board, standing, self.staff, self._details)
         ranked = [entry for entry in came if entry.user not in self.staff]
         if not self._lower_records(ranked):
@@ -104,7 +96,7 @@ class Ranking:
         return after
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
-        """True if one of them may be a record, so the records must be computed again."""
+        """True if one of them may be a record."""
         best = min(self.standing.entries.values(), key=lambda entry: entry.time_us, default=None)
         return best is None or any(entry.time_us < best.time_us or entry.at <= best.at for entry in came)
 
@@ -114,8 +106,6 @@ class Ranking:
 
 
 class Rankings:
-    """The process's rankings, least recently used dropped first."""
-
     def __init__(self) -> None:
         self._kept: OrderedDict[Board, Ranking] = OrderedDict()
         self._derived: FIFOCache[tuple[Hashable, ...], tuple[list[Stamp], object]] = FIFOCache(_KEPT_DERIVED)
@@ -123,7 +113,7 @@ class Rankings:
 
     def of(self, session: Session, board: Board) -> Ranking:
         staff = unranked(session)
-        # Read before the places: the next request finds any change in between, and ranks again.
+        # First, so the next request finds changes in between.
         return self._at(session, board, board_snapshots.stamp(session, board), staff)
 
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:
@@ -160,7 +150,7 @@ class Rankings:
             entries -= len(gone.standing.entries)
 
     def derived(self, rankings: Sequence[Ranking], make: Callable[[Sequence[Ranking]], T]) -> T:
-        """The result of ``make`` on several rankings, cached while none changes."""
+        """Cached while no ranking changes."""
         key = (make.__qualname__, *(ranking.board for ranking in rankings))
         stamps = [ranking.stamp for ranking in rankings]
         with self._lock:
@@ -174,20 +164,16 @@ class Rankings:
 
 
 def unranked(session: Session) -> list[int]:
-    """Ids of staff: others compare themselves with theirs."""
     return names.with_roles(session, STAFF_ROLES)
 
 
-# Reports of the best entries: if the first holds nothing (pruned, or from an old release), the next may.
+# The first may be pruned or from an old release.
 ASKED = 5
-# The baselines of speedups.
 _EAGER = "eager"
 
 
 def report_facts(session: Session, places: Sequence[Place], staff: Place | None) -> ReportFacts:
-    """References, fastest first. Baselines are fixed, and ceilings and memory belong to the device, so any report of
-    the board has them; the best entry's is used. Each reference is a geometric mean over the ranked workloads, like an
-    entry's time."""
+    """Fastest first, from any report: baselines and ceilings are fixed. Geometric means over ranked workloads."""
     asked = [*places[:ASKED], *([staff] if staff else [])]
     reports = (_report(session, place.submission) for place in asked)
     said: dict[str, Any] = next((report for report in reports if _ranked_workloads(report)), {})
@@ -220,7 +206,7 @@ def _reference(
 
 
 def _report(session: Session, submission: int) -> dict[str, Any]:
-    """The report that counts, as stored, since only few fields are needed; empty if it is gone."""
+    """Unvalidated; empty if it is gone."""
     body = session.scalar(
         select(ReportRow.body)
         .where(ReportRow.submission_id == submission)
@@ -236,7 +222,7 @@ def _ranked_workloads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Baselines that every workload has."""
+    """Baselines that all workloads have."""
     names = [list(workload.get("baselines_us", {})) for workload in workloads]
     means = {
         name: _mean(workload["baselines_us"].get(name) for workload in workloads)
@@ -246,7 +232,7 @@ def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Geometric mean; None if a value is missing."""
+    """The geometric mean; None if a value is missing."""
     given = list(values)
     known = [value for value in given if value is not None and value > 0]
     return geometric_mean(known) if known and len(known) == len(given) else None

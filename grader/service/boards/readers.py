@@ -1,5 +1,3 @@
-"""Who may read boards and profiles: names, ranks, records, and days of activity."""
-
 from __future__ import annotations
 
 from sqlalchemy import select
@@ -16,7 +14,7 @@ from grader.service.platform import Platform
 
 
 def may_read(platform: Platform, viewer: User | None) -> bool:
-    """By the platform's setting; ``viewer`` None: not signed in."""
+    """``viewer`` None: not signed in."""
     readers = platform.settings.board_readers
     if readers == "everybody":
         return True
@@ -24,7 +22,7 @@ def may_read(platform: Platform, viewer: User | None) -> bool:
 
 
 def check_reader(platform: Platform, viewer: User | None) -> None:
-    """Raises NotSignedIn, and NotAllowed if boards and profiles are for staff only."""
+    """Raises NotSignedIn, NotAllowed (staff only)."""
     if may_read(platform, viewer):
         return
     if viewer is None:
@@ -39,7 +37,7 @@ def check_reader(platform: Platform, viewer: User | None) -> None:
 
 
 def check_profile_reader(platform: Platform, viewer: User | None) -> None:
-    """For profiles other than the viewer's own. Raises as ``check_reader`` does."""
+    """For others' profiles. Raises as ``check_reader`` does."""
     check_reader(platform, viewer)
     if viewer is None and widest_profile(platform) is not ProfileAudience.PUBLIC:
         raise NotSignedIn(
@@ -48,7 +46,6 @@ def check_profile_reader(platform: Platform, viewer: User | None) -> None:
 
 
 def widest_profile(platform: Platform) -> ProfileAudience:
-    """The largest audience of profiles that the platform's setting allows."""
     return ProfileAudience(platform.settings.profile_readers)
 
 
@@ -70,8 +67,7 @@ class ProfileReader:
         return self.reads(narrowest)
 
     def reads_kernels(self, chosen: ProfileAudience) -> bool:
-        """Without the exceptions for staff and teachers, who read what was handed in to them. Never without an
-        account."""
+        """Without exceptions for staff and teachers."""
         viewer, audience = self._viewer, self._widest.narrowed(chosen)
         if viewer is None or audience is ProfileAudience.PRIVATE:
             return False

@@ -1,4 +1,4 @@
-"""Results shared by their owners: by a link that cannot be guessed, without name and source."""
+"""Results shared by a secret link, without name and source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEY = re.compile(rf"[A-Za-z0-9_-]{{{SHARE_KEY_CHARS}}}")
 
 @dataclass(frozen=True)
 class SharedResult:
-    """The content of a link: the fields of a submission that ``templates/report`` needs, without its owner."""
+    """For ``templates/report``, without the owner."""
 
     challenge: str
     version: int
@@ -43,35 +43,34 @@ class SharedResult:
 
 
 def share(platform: Platform, user: User, submission: str) -> str:
-    """The link's key, made on first use. Raises NotFound, NotAllowed for anyone but the owner, and Conflict if there is
-    no result yet."""
+    """Raises NotFound, NotAllowed, Conflict (no result yet)."""
     with writing(platform.sessions) as session:
         row = _own(session, user, submission)
         if row.state is not State.DONE:
             raise Conflict(f"Submission {row.public_id} is {row.state}: there is no result to share.")
         if owners.of(session, row.challenge) is not None:
             raise NotAllowed(f"{row.challenge} belongs to a course, whose members alone may see it.")
-        # If two come at once, the first makes the key, and both get it.
+        # Of two at once, the first makes the key for both.
         unshared = SubmissionRow.share_key.is_(None)
         _set(session, row, new_key(), unshared)
         return session.scalars(select(SubmissionRow.share_key).where(SubmissionRow.id == row.id)).one() or ""
 
 
 def unshare(platform: Platform, user: User, submission: str) -> None:
-    """End the link for good. Raises NotFound, and NotAllowed for anyone but the owner."""
+    """Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         _set(session, _own(session, user, submission), None)
 
 
 def key_of(platform: Platform, user: User, submission: str) -> str | None:
-    """The link's key, for the owner. Raises NotFound."""
+    """For the owner. Raises NotFound."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         return row.share_key if row.user_id == user.id else None
 
 
 def shared(platform: Platform, key: str) -> SharedResult:
-    """The content of the link, for anyone. Raises NotFound."""
+    """For anyone. Raises NotFound."""
     with platform.sessions() as session:
         row = _find(session, key)
         body = None
@@ -81,7 +80,6 @@ def shared(platform: Platform, key: str) -> SharedResult:
                     ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt
                 )
             )
-        # Of a course's challenge nothing is shown to people outside.
         hidden = row is not None and owners.of(session, row.challenge) is not None
         if row is None or body is None or hidden:
             raise NotFound("Nothing is shared under this address.", "Its owner may have stopped sharing it.")
@@ -99,8 +97,7 @@ def shared(platform: Platform, key: str) -> SharedResult:
 
 
 def without_source(report: Report) -> Report:
-    """``report`` without fields that may quote the source: compiler output, printed text, exceptions, and counts by
-    line with kernels' names."""
+    """Drops fields that may quote the source."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
     rules = [

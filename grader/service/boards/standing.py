@@ -1,5 +1,3 @@
-"""After solving: an accepted submission's place on its board, and the next challenge."""
-
 from __future__ import annotations
 
 import json
@@ -30,7 +28,7 @@ from grader.service.submissions.submissions import find
 
 
 def standing(platform: Platform, user: User, submission: str) -> Standing:
-    """Raises NotFound, and Conflict unless the submission is accepted."""
+    """Raises NotFound, Conflict (not accepted)."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         if row.verdict is not Verdict.ACCEPTED or row.kind is JudgingReason.RUN:
@@ -76,7 +74,7 @@ def _counted(session: Session, ranking: Ranking, place: int, made: Standing) -> 
 
 
 def _why_none(platform: Platform, session: Session, user: User, row: SubmissionRow) -> str:
-    """Why the viewer sees no rank of the submission's author; empty if they do."""
+    """Empty if the viewer sees the author's rank."""
     if row.competition_id is not None:
         return "Its rank is on the board of its competition."
     if Role(row.user.role) in STAFF_ROLES:
@@ -98,7 +96,6 @@ def _why_none(platform: Platform, session: Session, user: User, row: SubmissionR
 
 
 def _sol(session: Session, row: SubmissionRow) -> float | None:
-    """As boards have it: the ranked workloads' geometric means."""
     body = session.scalar(
         select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
     )

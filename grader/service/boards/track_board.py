@@ -1,5 +1,3 @@
-"""The board of a whole track, and the leaders of all challenges' boards."""
-
 from __future__ import annotations
 
 import math
@@ -33,14 +31,12 @@ from grader.service.challenges import publication
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
 
-# Smaller differences of relative times are ties: a geometric mean is not exact to the last digit.
+# Closer relative times are ties: geometric means are not exact.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class TrackStanding:
-    """One user in a track; TrackEntry explains ``relative``."""
-
     user: int
     solved: int
     relative: float
@@ -48,7 +44,7 @@ class TrackStanding:
 
 @dataclass(frozen=True)
 class _Member:
-    """A challenge with a board. ``version``: the folder's, shown if no other was published."""
+    """``version``: the folder's, shown if no other was published."""
 
     slug: str
     title: str
@@ -64,10 +60,7 @@ def track_board(
     offset: int = 0,
     viewer: User | None = None,
 ) -> TrackBoard:
-    """Of the shown versions of a track's challenges, by default on the platform's first device.
-
-    Raises as ``check_reader`` does, NotFound if there is no such track, UnknownDevice.
-    """
+    """On the first device by default. Raises as ``check_reader`` does, NotFound, UnknownDevice."""
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
@@ -76,7 +69,7 @@ def track_board(
             raise NotFound(f"There is no track '{track[:64]}'.", "The page Leaderboards lists the tracks.")
         chosen, devices = _device(session, served, members, device)
         accesses = board_access.accesses(session, viewer)
-        # One name for both would reveal people on the board with pseudonyms.
+        # One name across both would reveal people with pseudonyms.
         disguised = [accesses.of(member.slug) for member in members if accesses.of(member.slug).made_up]
         members = [member for member in members if accesses.of(member.slug).full]
         rankings = _rankings(platform, session, members, chosen, accesses)
@@ -106,7 +99,7 @@ def track_board(
 
 
 def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
-    """Best first: by the number solved, then by the geometric mean of best time / own time."""
+    """By the number solved, then by the geometric mean of best / own time."""
     logs: dict[int, list[float]] = defaultdict(list)
     for ranking in rankings:
         best = min((place.time_us for place in ranking.places), default=0.0)
@@ -120,7 +113,7 @@ def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
 
 
 def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
-    """Ties in both share a rank."""
+    """Ties share a rank."""
     places: list[int] = []
     for number, standing in enumerate(standings):
         before = standings[number - 1] if number else None
@@ -144,10 +137,7 @@ def _entry(standing: TrackStanding, rank: int, names: Names) -> TrackEntry:
 def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
-    """Every challenge by its track, with its board's first entry.
-
-    Raises as ``check_reader`` does, UnknownDevice.
-    """
+    """Raises as ``check_reader`` does, UnknownDevice."""
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
@@ -179,8 +169,7 @@ def leaderboards(
 
 
 def _members(platform: Platform, session: Session, viewer: User | None) -> list[_Member]:
-    """Every challenge that ``viewer`` sees, by track. A challenge with a broken folder keeps its boards, after the
-    others of its track."""
+    """Broken folders come last."""
     found, broken = platform.catalogue.valid()
     shown = versions.shown_versions(session)
     members = [
@@ -231,7 +220,6 @@ def _rankings(
     device: str,
     accesses: BoardAccesses,
 ) -> list[Ranking]:
-    """Of each challenge's shown version, as the viewer sees it."""
     shown = versions.shown_versions(session)
     boards = [
         Board(
@@ -248,8 +236,7 @@ def _rankings(
 def _device(
     session: Session, served: list[str], challenges: Sequence[_Member], device: str | None
 ) -> tuple[str, list[str]]:
-    """The chosen device and all available ones. Old entries are searched only for known devices, which is free; another
-    requested device is looked up by its boards."""
+    """The chosen device and all others. Looks for old entries only on the requested one."""
     devices = list(served)
     if device is not None and device not in devices:
         shown = versions.shown_versions(session)

@@ -1,9 +1,5 @@
-"""Withdrawing an entry: its author takes it off the boards, and may put it back.
-
-Nothing is deleted: the result, its grade, what is solved and the attempt stay, and the author's next best entry ranks.
-Boards that decide something keep their entries: those of competitions, before and after their end, and frozen ones.
-There staff void a result (``grader.service.review.voids``).
-"""
+"""Authors take entries off boards, or put them back. Result, grade and attempt stay, and the next best entry ranks.
+Competitions' and frozen boards keep entries; there staff void results (``grader.service.review.voids``)."""
 
 from __future__ import annotations
 
@@ -27,28 +23,22 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 class EntryAct(StrEnum):
-    """What the author of an entry may do with it now."""
-
     WITHDRAW = "withdraw"
     PUT_BACK = "put_back"
 
 
 def withdraw(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """Take the submission off the boards. Repeating it changes nothing.
-
-    Raises NotFound, NotAllowed for anyone but the author, and Conflict if it is on no board, or on one that keeps its
-    entries.
-    """
+    """Idempotent. Raises NotFound, NotAllowed, Conflict (on no board, or one that keeps entries)."""
     return _set(platform, user, submission, EntryAct.WITHDRAW)
 
 
 def put_back(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """Let a withdrawn submission rank again. Repeating it changes nothing. Raises as ``withdraw``."""
+    """Idempotent. Raises as ``withdraw``."""
     return _set(platform, user, submission, EntryAct.PUT_BACK)
 
 
 def possible(platform: Platform, user: User, submission: str) -> EntryAct | None:
-    """What ``user`` may do with the entry; None if nothing. Raises NotFound."""
+    """Raises NotFound."""
     with platform.sessions() as session:
         row = _first(session, user, submission)
         act = EntryAct.WITHDRAW if row.withdrawn_at is None else EntryAct.PUT_BACK
@@ -78,7 +68,7 @@ def _set(platform: Platform, user: User, submission: str, act: EntryAct) -> Subm
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """The submission itself, also if one of its judgements is named. Raises NotFound."""
+    """The submission, also by a judgement's id. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 
@@ -99,7 +89,7 @@ def _check(session: Session, user: User, row: SubmissionRow, act: EntryAct) -> N
         raise Conflict(f"{row.public_id} is on no board, so it cannot be {words}.", _why_not(session, row))
     state = publications.states(session).get(row.challenge)
     frozen = state.frozen_at if state is not None else None
-    # What came later is not on the frozen board: when it ends, all of it ranks.
+    # Later entries rank when the freeze ends.
     if frozen is not None and frozen <= clock(session) and row.created_at <= frozen:
         raise Conflict(
             f"The board of {row.challenge} is frozen, so no entry on it can be {words}.",
@@ -116,7 +106,7 @@ def _why_not(session: Session, row: SubmissionRow) -> str:
 
 
 def _note(session: Session, user: User, row: SubmissionRow, at: datetime | None) -> None:
-    """In the log of every course that it was handed in for; else in the platform's."""
+    """In the log of every course of the submission, else in the platform's."""
     numbers: list[int | None] = [course.id for course in authority.courses_of(session, row)]
     for number in numbers or [None]:
         audit.note(

@@ -1,5 +1,3 @@
-"""Whom a change of a challenge affects: assignments, people with submissions, boards and points."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -27,7 +25,6 @@ from grader.schemas.submission import JudgingReason
 
 
 def by_publication(session: Session, slug: str, state: PublicationState) -> Affected:
-    """Of giving the challenge that state."""
     assignments = _assignments(session, slug)
     points = []
     if state in (PublicationState.HIDDEN, PublicationState.DRAFT) and assignments:
@@ -42,7 +39,6 @@ def by_publication(session: Session, slug: str, state: PublicationState) -> Affe
 
 
 def by_use(session: Session, old: Challenge | None, new: Challenge) -> Affected:
-    """Of putting ``new`` in use instead of ``old``."""
     slug = new.slug
     shown = versions.shown(session, slug)
     at_once = owners.of(session, slug) is not None or (shown is not None and new.manifest.version < shown)

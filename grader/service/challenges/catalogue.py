@@ -1,5 +1,3 @@
-"""The platform's challenges for display."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,8 +24,7 @@ log = get_logger(__name__)
 def list_challenges(
     platform: Platform, user: User | None = None, found: Sequence[Challenge] | None = None
 ) -> ChallengeList:
-    """Every valid challenge that ``user`` sees, ordered by track and by its place in the track. ``found``: the result
-    of ``seen_challenges``, if known."""
+    """By track. ``found``: the result of ``seen_challenges``, if known."""
     found = seen_challenges(platform, user) if found is None else found
     listed = views.listing(platform.catalogue, found)
     known = {challenge.slug for challenge in found}
@@ -44,7 +41,7 @@ def list_challenges(
 
 
 def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
-    """Valid challenges that ``user`` sees, in the curriculum's order."""
+    """In the curriculum's order."""
     seen = publication.visible(platform, user)
     found = valid_challenges(platform.catalogue)
     for problem in platform.catalogue.prerequisite_problems(found):
@@ -53,7 +50,7 @@ def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
 
 
 def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
-    """In the curriculum's order. Invalid ones are left out and logged, so they do not hide others."""
+    """Invalid ones are left out and logged."""
     found, wrong = catalogue.valid()
     for broken in wrong:
         log.warning("challenge_invalid", error=broken.error.message)
@@ -69,7 +66,7 @@ class Heading:
 
 
 def heading(platform: Platform, slug: str, user: User | None = None) -> Heading:
-    """Works for broken folders too: results judged by them stay. Raises UnknownChallenge."""
+    """Also for broken folders. Raises UnknownChallenge."""
     publication.check_visible(platform, user, slug)
     try:
         manifest = platform.catalogue.load(slug).manifest
@@ -80,7 +77,7 @@ def heading(platform: Platform, slug: str, user: User | None = None) -> Heading:
 
 
 def get_challenge(platform: Platform, slug: str, user: User | None = None) -> ChallengeDetail:
-    """As ``user`` sees it. Raises UnknownChallenge, ChallengeInvalid."""
+    """Raises UnknownChallenge, ChallengeInvalid."""
     challenge = publication.load(platform, user, slug)
     devices = served_devices(platform)
     with platform.sessions() as session:

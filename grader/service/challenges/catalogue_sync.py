@@ -1,8 +1,5 @@
-"""Brings a course's git repository into its catalogue: what workers do after the button or the webhook.
-
-A commit is fetched, its changed challenges are stored as uploads and checked in boxes like any other, and it is served
-as a whole, or not at all: if it would break a challenge in use, everything stays as it is.
-"""
+"""A worker fetches a commit of a course's git repository, stores changed challenges as uploads and checks them in
+boxes. It serves the commit as a whole, or not at all if it would break a challenge in use."""
 
 from __future__ import annotations
 
@@ -42,18 +39,18 @@ from grader.wakeups import CHECK
 
 log = get_logger(__name__)
 
-# The actor of a synchronisation that a push started, in the log of staff actions.
+# The actor if a push started it.
 WEBHOOK = "(webhook)"
 _SHA_CHARS = 10
 _NOTE = "From commit {sha}"
 
 
 def serve_one(platform: Platform) -> bool:
-    """Fetch the repository that has waited longest and store its changed challenges; False if there is none."""
+    """The one that waited longest."""
     with platform.sessions() as session:
         waiting = catalogue_sources.waiting(session, clock(session))
     if not waiting:
-        settle(platform)  # of a check that staff stopped, or whose worker ended
+        settle(platform)  # ends stopped or abandoned checks
         return False
     with writing(platform.sessions) as session:
         held = catalogue_sources.claim(session, clock(session))
@@ -119,7 +116,6 @@ def _prefixed(found: list[Bundle], prefix: str) -> list[Bundle]:
 
 
 def settle(platform: Platform) -> None:
-    """Serve or refuse every commit whose checks have ended."""
     ended = []
     with platform.sessions() as session:
         for held in catalogue_sources.being_checked(session):
@@ -161,7 +157,7 @@ def _decide(platform: Platform, held: CatalogueSourceRow) -> None:
 
 
 def _unusable(platform: Platform, row: UploadRow, now: UploadRow | None) -> str:
-    """Why an upload cannot replace the one in use, as a sentence, else empty."""
+    """Why the upload cannot be used, or ""."""
     if row.check_state is not CheckState.PROVEN:
         said = f"{row.check_state.value}{_found(row)} (upload {row.number})"
         return f"{row.challenge} is not proven, its check says {said}."
@@ -171,7 +167,6 @@ def _unusable(platform: Platform, row: UploadRow, now: UploadRow | None) -> str:
 
 
 def _found(row: UploadRow) -> str:
-    """The first line of what its check found."""
     if row.check_error:
         return f": {row.check_error.splitlines()[0]}"
     proof = Proof.model_validate_json(row.check_result) if row.check_result else None

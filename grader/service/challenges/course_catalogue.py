@@ -1,8 +1,3 @@
-"""A course's own challenges, for its staff: their list, and the git repository that they come from.
-
-Uploads of single challenges and archives: ``uploads``. What a worker does with a repository: ``catalogue_sync``.
-"""
-
 from __future__ import annotations
 
 from sqlalchemy.orm import Session
@@ -38,8 +33,7 @@ def get_catalogue(platform: Platform, user: User, course: str) -> CourseCatalogu
 
 
 def set_source(platform: Platform, user: User, course: str, body: RepositoryBody) -> CourseCatalogue:
-    """Name the repository; it is fetched when somebody asks for that. Its webhook's address stays. Raises NotFound,
-    NotAllowed, BadRequest, Conflict."""
+    """Fetches nothing yet. The webhook's address stays. Raises NotFound, NotAllowed, BadRequest, Conflict."""
     remote = git_tree.parse_remote(body.url, body.branch, platform.settings.git_host_list)
     with courses.changing(platform, user, course, Action.CATALOGUE_EDIT) as opened:
         session = opened.session
@@ -49,7 +43,6 @@ def set_source(platform: Platform, user: User, course: str, body: RepositoryBody
             row = CatalogueSourceRow(course_id=opened.row.id, attempt=0, error="")
             session.add(row)
         elif not remote.credential and row.url == remote.url:
-            # The page shows the address without them.
             remote = git_tree.Remote(remote.url, remote.branch, row.credential)
         row.url, row.branch, row.credential = remote.url, remote.branch, remote.credential
         row.prefix = body.prefix
@@ -61,8 +54,7 @@ def set_source(platform: Platform, user: User, course: str, body: RepositoryBody
 
 
 def remove_source(platform: Platform, user: User, course: str) -> CourseCatalogue:
-    """Forget the repository, its token and its webhook. Challenges that came from it stay as they are. Raises NotFound,
-    NotAllowed, Conflict."""
+    """Its challenges stay. Raises NotFound, NotAllowed, Conflict."""
     with courses.changing(platform, user, course, Action.CATALOGUE_EDIT) as opened:
         row = _find(opened)
         _note(opened, _facts(row), {})
@@ -72,7 +64,7 @@ def remove_source(platform: Platform, user: User, course: str) -> CourseCatalogu
 
 
 def make_hook(platform: Platform, user: User, course: str, base: str) -> HookView:
-    """Another address for the webhook; the one before stops working. Raises NotFound, NotAllowed, Conflict."""
+    """Replaces the address. Raises NotFound, NotAllowed, Conflict."""
     key = new_key()
     with courses.changing(platform, user, course, Action.CATALOGUE_EDIT) as opened:
         _find(opened).hook_sha256 = digest(key)
@@ -81,7 +73,7 @@ def make_hook(platform: Platform, user: User, course: str, base: str) -> HookVie
 
 
 def synchronise(platform: Platform, user: User, course: str) -> CourseCatalogue:
-    """Have a worker fetch the repository. Raises NotFound, NotAllowed, Conflict."""
+    """Raises NotFound, NotAllowed, Conflict."""
     with courses.changing(platform, user, course, Action.CATALOGUE_EDIT) as opened:
         row = _find(opened)
         catalogue_sources.order(row, user.id, clock(opened.session))
@@ -93,7 +85,7 @@ def synchronise(platform: Platform, user: User, course: str) -> CourseCatalogue:
 
 
 def hook_called(platform: Platform, key: str) -> None:
-    """The same by the webhook's key: nothing of the caller's body is read. Raises NotFound."""
+    """Ignores the body. Raises NotFound."""
     with writing(platform.sessions) as session:
         row = catalogue_sources.of_hook(session, digest(key))
         course = session.get(CourseRow, row.course_id) if row is not None else None

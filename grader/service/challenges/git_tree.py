@@ -1,10 +1,6 @@
-"""Reads one commit of a git repository that a course names, without trusting it.
-
-Nothing is checked out: ``git`` fetches one commit into an empty bare repository, and its files are read as data. So no
-hook, filter, submodule, LFS file or link of the repository has any effect; commits with the latter three are refused.
-The server's address is looked up once, must not be internal unless the operator allows that host, and is the one that
-git connects to. Redirects are errors.
-"""
+"""Reads a commit of an untrusted git repository: fetched into an empty bare repository, its files are data. No hook
+or filter runs; submodules, LFS files and links are refused. git connects to the address that was checked: not
+internal, unless the operator allows the host. Redirects are errors."""
 
 from __future__ import annotations
 
@@ -35,7 +31,7 @@ _SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _HTTPS_PORT = 443
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LINK, _MODULE = "120000", "160000"
-# IPv6 addresses that lead to an IPv4 address, which may be internal.
+# IPv6 addresses that lead to IPv4.
 _TRANSLATED = tuple(ipaddress.ip_network(each) for each in ("64:ff9b::/96", "2002::/16", "2001::/32"))
 _SAID_CHARS = 300
 _BOUNDS = (
@@ -48,7 +44,7 @@ _BOUNDS = (
 
 @dataclass(frozen=True)
 class Remote:
-    """``url`` without name and password; ``credential``: NAME:PASSWORD, or empty."""
+    """``credential``: NAME:PASSWORD, or empty; not in ``url``."""
 
     url: str
     branch: str
@@ -56,22 +52,21 @@ class Remote:
 
     @property
     def secrets(self) -> list[str]:
-        """Texts that no message may contain."""
+        """No message may contain these."""
         parts = [self.credential, self.credential.partition(":")[2], _basic(self.credential)]
         return sorted({part for part in parts if part}, key=len, reverse=True)
 
 
 @dataclass(frozen=True)
 class Commit:
-    """``files``: the bytes of files below ``challenges`` and ``reference``, by path."""
+    """Files below ``challenges`` and ``reference``, by path."""
 
     sha: str
     files: Mapping[str, bytes]
 
 
 def parse_remote(url: str, branch: str, hosts: Collection[str]) -> Remote:
-    """``hosts``: those whose addresses may be internal; with "file", also repositories of this machine. Contacts
-    nobody. Raises BadRequest."""
+    """``hosts``: may be internal; "file": this machine. Raises BadRequest."""
     hint = "Write it like https://git.uni.edu/gpu/challenges.git."
     try:
         parts = urlsplit(url.strip())
@@ -99,13 +94,13 @@ def parse_remote(url: str, branch: str, hosts: Collection[str]) -> Remote:
 
 
 def read(remote: Remote, hosts: Collection[str]) -> Commit:
-    """The newest commit of the branch. Raises BadRequest, whose text holds no credentials."""
+    """Raises BadRequest without credentials."""
     git = shutil.which("git")
     if git is None:
         raise BadRequest("This worker has no git.", "The operator installs git on the hosts of workers.")
     with tempfile.TemporaryDirectory(prefix="grader-git-") as folder:
         runner = _Git(git, Path(folder), remote)
-        # Looked up here and not again by git: the answer could change meanwhile.
+        # git must not look it up again: the answer could change.
         pinned = _pinned(remote, hosts)
         runner.run(
             *("-c", f"protocol.{'file' if not pinned else 'https'}.allow=always", *pinned),
@@ -120,8 +115,7 @@ def read(remote: Remote, hosts: Collection[str]) -> Commit:
 
 
 def _pinned(remote: Remote, hosts: Collection[str]) -> list[str]:
-    """Options that make git connect to the address that was checked; none for a repository of this machine. Raises
-    BadRequest if the address is internal."""
+    """Make git connect to the checked address. Raises BadRequest (internal)."""
     parts = urlsplit(remote.url)
     if parts.scheme == FILE:
         return []
@@ -150,7 +144,7 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 class _Git:
-    """Runs git without this process's environment and configuration, bounded in time, memory and size of files."""
+    """Without this process's environment and configuration; bounded in time, memory and file size."""
 
     def __init__(self, program: str, folder: Path, remote: Remote) -> None:
         self._program, self._folder, self._remote = program, folder, remote
@@ -175,7 +169,7 @@ class _Git:
 
     @contextmanager
     def output(self, *arguments: str, text: bytes = b"") -> Iterator[IO[bytes]]:
-        """What git wrote. Raises BadRequest."""
+        """Raises BadRequest."""
         command = [
             *(
                 self._program,
@@ -198,7 +192,7 @@ class _Git:
             *(("--git-dir", str(self.repository)) if "clone" not in arguments else ()),
             *arguments,
         ]
-        # Into files: of these the kernel bounds the size.
+        # The kernel bounds the size of files, not of pipes.
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
@@ -256,7 +250,7 @@ class _Git:
 
 
 def _header(remote: Remote) -> dict[str, str]:
-    """The credentials as git's configuration, which neither its arguments nor the repository's files show."""
+    """As configuration: arguments and repository files would show it."""
     if not remote.credential:
         return {}
     return {
@@ -271,7 +265,7 @@ def _basic(credential: str) -> str:
 
 
 def _files(git: _Git) -> dict[str, bytes]:
-    """Raises BadRequest for what a catalogue may not hold."""
+    """Raises BadRequest."""
     wanted: list[tuple[str, str, int]] = []
     total = count = 0
     with git.output("ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD") as listed:
@@ -313,7 +307,7 @@ def _files(git: _Git) -> dict[str, bytes]:
 
 
 def _entries(listed: IO[bytes]) -> Iterator[Sequence[str]]:
-    """Mode, kind, name, size and path of each file."""
+    """Mode, kind, name, size and path."""
     pending = b""
     while data := listed.read(64 * limits.KIB):
         *whole, pending = (pending + data).split(b"\0")

@@ -1,8 +1,4 @@
-"""Whose a challenge is, and who may do what with it: the platform's, or one course's.
-
-A course's challenge has a slug like any other, unique on the platform, and an owner: addresses, boards, caches and the
-command line need no second name for it. Its course's owners and instructors upload, check, use and publish it.
-"""
+"""Whether the platform or a course owns a challenge, and who may do what. Slugs are unique."""
 
 from __future__ import annotations
 
@@ -19,24 +15,22 @@ _READING = (Action.CHALLENGE_UPLOADS, Action.CHALLENGE_READ_DRAFT)
 
 
 def may(session: Session, user: User, slug: str, action: Action) -> bool:
-    """``action`` is one of the actions ``CHALLENGE_...``, on the challenge of that slug, which need not exist."""
+    """``action``: ``CHALLENGE_...``; the challenge need not exist."""
     return permissions.may(*_right(session, user, slug, action))
 
 
 def check(session: Session, user: User, slug: str, action: Action) -> None:
-    """Raises NotAllowed. The text is the same for a challenge of a course that ``user`` does not teach and for one that
-    does not exist."""
+    """Raises NotAllowed with one text for other courses' and unknown challenges."""
     permissions.check(user, *_right(session, user, slug, action))
 
 
 def check_once(platform: Platform, user: User, slug: str, action: Action) -> None:
-    """The same as ``check``, in another transaction."""
+    """As ``check``, in its own transaction."""
     with platform.sessions() as session:
         check(session, user, slug, action)
 
 
 def course_of(platform: Platform, slug: str) -> str | None:
-    """The slug of the course that owns the challenge."""
     with platform.sessions() as session:
         course = owners.of(session, slug)
         return owners.course_names(session, [course])[course] if course is not None else None

@@ -1,12 +1,6 @@
-"""Who sees which challenge. A new folder is a draft until the platform's staff publish it.
-
-People in an assignment or a competition see its challenges once it begins, published or not, and submit for them within
-its window. For everyone else an unpublished challenge does not exist: at no address, in no list and on no board. Their
-own submissions for it stay.
-
-A course's own challenge is published to that course: for everyone outside it does not exist either. ``visible_to`` is
-the one place that decides what somebody sees; ``tests/service/challenges/test_who_sees_what.py`` has it as a table.
-"""
+"""Decides who sees which challenge. New folders are drafts until staff publish them; assignments and competitions
+show theirs once they begin. For others an unpublished challenge, or another course's, does not exist. Only
+``visible_to`` decides; ``tests/service/challenges/test_who_sees_what.py`` has the table."""
 
 from __future__ import annotations
 
@@ -59,7 +53,7 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class Visible:
-    """The challenges that somebody sees: ``slugs``, or with ``everything`` all but ``kept_back``."""
+    """``everything``: all but ``kept_back``."""
 
     everything: bool
     slugs: frozenset[str]
@@ -85,7 +79,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     found -= {slug for slug, course in owned.items() if course not in mine}
     if user is None or not reads_drafts:
         return Visible(False, found)
-    # Teachers of a course may take part in a competition, and in another course, too.
+    # Teachers may take part elsewhere.
     kept = competitions.to_be_asked(session, moment)
     teaches = permissions.courses_where(session, user, Action.CHALLENGE_READ_DRAFT) if owned else []
     kept |= {slug for slug, course in owned.items() if course not in teaches}
@@ -93,7 +87,7 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
 
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Students see those of an assignment once it opens, also after its end; its course's staff always do."""
+    """For students once open, for staff always."""
     part, member = AssignmentPartRow, MemberRow
     seen = AssignmentRow.published_at.is_not(None) & (AssignmentRow.open_at <= now)
     if Scope.STAFF in user.scopes:
@@ -109,7 +103,7 @@ def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[st
 
 
 def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Participants see those of a competition once it begins."""
+    """Participants see these from the beginning on."""
     chosen, mine = CompetitionChallengeRow, RegistrationRow
     found = session.scalars(
         select(chosen.challenge)
@@ -123,26 +117,26 @@ def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[s
 
 
 def visible(platform: Platform, user: User | None) -> Visible:
-    """The same as ``visible_to``, in a transaction of its own."""
+    """As ``visible_to``, in its own transaction."""
     with platform.sessions() as session:
         return visible_to(session, user)
 
 
 def check_visible(platform: Platform, user: User | None, slug: str) -> None:
-    """Raises UnknownChallenge with the same text as for one that does not exist."""
+    """Raises UnknownChallenge, as for one that does not exist."""
     seen = visible(platform, user)
     if slug not in seen:
         raise _unknown(platform, seen, slug)
 
 
 def load(platform: Platform, user: User | None, slug: str) -> Challenge:
-    """Raises UnknownChallenge if ``user`` does not see it, ChallengeInvalid."""
+    """Raises UnknownChallenge, ChallengeInvalid."""
     seen = visible(platform, user)
     if slug in seen:
         try:
             return platform.catalogue.load(slug)
         except UnknownChallenge:
-            pass  # whose hint would name every folder
+            pass  # its hint would name every folder
     raise _unknown(platform, seen, slug)
 
 
@@ -152,8 +146,7 @@ def _unknown(platform: Platform, seen: Visible, slug: str) -> UnknownChallenge:
 
 
 def check_takes(session: Session, user: User, slug: str, at: datetime, within: bool) -> None:
-    """Checks that a submission by ``user``, who sees the challenge, is accepted at ``at``. ``within``: it belongs to a
-    competition, which checks its own window. Raises NotAllowed."""
+    """``within``: a competition, which checks its window. Raises NotAllowed."""
     standing = permissions.standings_anywhere(session, user)
     if within or permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
         return
@@ -173,7 +166,7 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
 
 
 def _waits_for(session: Session, user: User, slug: str) -> str | None:
-    """The course that assigns the challenge to ``user``, who is on its roster and has not joined."""
+    """A course with the challenge that ``user``, on its roster, has not joined."""
     part, member = AssignmentPartRow, MemberRow
     return session.scalar(
         select(CourseRow.slug)
@@ -201,17 +194,16 @@ def _teaches_with(session: Session, user: User, slug: str) -> bool:
     return found is not None
 
 
-# ------------------------------------------------------------------------------------------- for staff
+# ---- for staff
 
 
 def publish(platform: Platform, user: User, slug: str) -> PublicationView:
-    """Show a challenge to everyone. Repeating it is not an error. Raises NotAllowed, UnknownChallenge, ChallengeInvalid
-    (it is broken)."""
+    """Idempotent. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
     return change(platform, user, slug, PublicationBody(state="published"))
 
 
 def schedule(platform: Platform, user: User, slug: str, publish_at: datetime) -> PublicationView:
-    """Publish it at that time. Raises as ``change`` does."""
+    """Raises as ``change`` does."""
     return change(platform, user, slug, PublicationBody(state="scheduled", publish_at=publish_at))
 
 
@@ -221,11 +213,8 @@ def hide(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> PublicationView:
-    """Change whether students see a challenge.
-
-    Raises NotAllowed, UnknownChallenge, BadRequest (a time that is missing, past or useless), ChallengeInvalid if a
-    broken one would be shown, and Conflict if one with students' submissions would become a draft.
-    """
+    """Raises NotAllowed, UnknownChallenge, BadRequest (the time), ChallengeInvalid (broken), Conflict (a draft with
+    students' submissions)."""
     state = PublicationState(body.state)
     with writing(platform.sessions) as session:
         ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
@@ -264,7 +253,7 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
 
 
 def foresee(platform: Platform, user: User, slug: str, state: PublicationState) -> Affected:
-    """Whom ``change`` to that state would affect. Raises NotAllowed, UnknownChallenge."""
+    """Raises NotAllowed, UnknownChallenge."""
     with platform.sessions() as session:
         ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
         check_exists(platform, session, slug)
@@ -272,7 +261,7 @@ def foresee(platform: Platform, user: User, slug: str, state: PublicationState) 
 
 
 def check_exists(platform: Platform, session: Session, slug: str) -> None:
-    """For staff: raises UnknownChallenge unless a folder of that name exists or existed."""
+    """Raises UnknownChallenge if there never was such a folder."""
     if slug not in platform.catalogue.folders() and session.get(ChallengeStateRow, slug) is None:
         raise _unknown(platform, Visible(True, frozenset()), slug)
 
@@ -310,8 +299,8 @@ def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def list_states(platform: Platform, user: User) -> PublicationList:
-    """All folders in the curriculum's order, broken ones last. Teachers do not see those of competitions that have not
-    begun. Raises NotAllowed."""
+    """In the curriculum's order, broken ones last; teachers do not see later competitions' challenges. Raises
+    NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
         now = clock(session)
@@ -321,12 +310,12 @@ def list_states(platform: Platform, user: User) -> PublicationList:
 
 
 def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
-    """The state of a challenge that students do not see, for a viewer who sees it as a teacher; else None."""
+    """The state if students do not see it and the viewer teaches; else None."""
     return unpublished(platform, user).get(slug) if user is not None else None
 
 
 def unpublished(platform: Platform, user: User) -> dict[str, PublicationState]:
-    """Challenges that students do not see; empty for viewers who may not know of them."""
+    """Hidden from students; empty for viewers who may not know."""
     with platform.sessions() as session:
         standing = permissions.standings_anywhere(session, user)
         if not permissions.may(standing, Action.CHALLENGE_READ_DRAFT):

@@ -1,5 +1,3 @@
-"""Judging submissions again under a new version, and comparing before anyone sees the result."""
-
 from __future__ import annotations
 
 import statistics
@@ -22,13 +20,9 @@ from grader.service.review import regrade
 
 
 def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> Rejudge:
-    """Queue submissions of earlier versions for the folder's version, behind all students.
-
-    Includes every submission that has a verdict and still has its source, or with ``ranked`` only those on a board. A
-    submission is not queued twice, unless the first attempt failed. It costs nobody an attempt. It is a regrade
-    (``grader.service.review.regrade``) that publishing the version publishes. Raises NotAllowed, UnknownChallenge,
-    ChallengeChanged.
-    """
+    """Queues earlier versions' judged submissions (``ranked``: those on boards) for the folder's version, behind all
+    students and without an attempt. None is queued twice unless it failed. Publishing the version publishes this
+    regrade. Raises NotAllowed, UnknownChallenge, ChallengeChanged."""
     check_staff(user)
     served = serve(platform, platform.catalogue.load(slug))
     with platform.sessions() as session:
@@ -47,7 +41,7 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
 
 
 def _entries(session: Session, slug: str, below: int) -> set[int]:
-    """Ids of submissions on a board of an earlier version, in any language."""
+    """Submissions on boards of earlier versions, in any language."""
     earlier = [row.version for row in versions.history(session, slug) if row.version < below]
     public = {
         entry.submission
@@ -65,11 +59,8 @@ def _entries(session: Session, slug: str, below: int) -> set[int]:
 def compare(
     platform: Platform, user: User, slug: str, before: int | None = None, after: int | None = None
 ) -> Comparison:
-    """The effects of judging again: by default from the shown version to the folder's, or if they are the same, from
-    the one published before.
-
-    Raises NotAllowed, UnknownChallenge, Conflict if there are no two versions.
-    """
+    """By default from the shown version to the folder's, else from the one before. Raises NotAllowed,
+    UnknownChallenge, Conflict (no two versions)."""
     check_staff(user)
     present = platform.catalogue.load(slug).manifest.version
     with platform.sessions() as session:
@@ -106,7 +97,7 @@ def compare(
 
 
 def _earlier(session: Session, slug: str, shown: int, new: int) -> int | None:
-    """The version that students see, or saw, in place of ``new``."""
+    """The version that is shown, or was before ``new``."""
     if shown != new:
         return shown
     published = [row.version for row in versions.history(session, slug) if row.published_at is not None]
@@ -143,13 +134,13 @@ def _stage(pair: ComparedSubmission) -> str:
 
 
 def _weight(pair: ComparedSubmission) -> tuple[bool, float, str]:
-    """Sorts what staff should check first: other verdicts, then the largest change of time in either direction."""
+    """Other verdicts first, then larger changes of time."""
     ratio = pair.time_ratio or 1.0
     return (not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission)
 
 
 def _places(session: Session, slug: str, old: int, new: int) -> list[ComparedRank]:
-    """Everyone with a rank on a board of either version, changed ranks first."""
+    """Ranked on either board, changed ranks first."""
     staff = unranked(session)
     devices = sorted(ranks.boards(session, slug, old) | ranks.boards(session, slug, new))
     found = []

@@ -1,5 +1,3 @@
-"""Effects of putting an upload in use: on verdicts, boards, files and baselines."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -20,7 +18,6 @@ from grader.schemas.version import ChangeView
 from grader.service.challenges import versions as serving
 from grader.service.platform import Platform
 
-# A diff of a spec, and the lines of one changed file.
 _DIFF_LINES = 2_000
 
 
@@ -32,7 +29,7 @@ class Effect:
 
 
 def effect_of(platform: Platform, row: UploadRow, before: Bundle | None) -> Effect:
-    """The effects of putting ``row`` in use; ``before``: what is in use now."""
+    """``before``: in use now."""
     try:
         new = fingerprint.content(load_upload(platform, row))
     except Conflict as error:
@@ -107,7 +104,7 @@ def changes_of(found: list[fingerprint.ContentChange]) -> list[ChangeView]:
 
 
 def current(platform: Platform, slug: str) -> tuple[str, Bundle | None]:
-    """The challenge in use, as text and as files; none if there is none, or it cannot be read."""
+    """None without a readable one."""
     with platform.sessions() as session:
         row = uploads.in_use(session, slug)
     if row is not None:
@@ -129,7 +126,6 @@ def present_version(platform: Platform, slug: str) -> int | None:
 
 
 def text_diff(before: str, after: str) -> list[str]:
-    """A unified diff from somebody else's text to the user's."""
     return list(unified(before.splitlines(), after.splitlines(), "theirs", "yours"))[:_DIFF_LINES]
 
 
@@ -139,7 +135,7 @@ def spec_diff(before: Bundle | None, after: Bundle) -> list[str]:
 
 
 def file_changes(before: Bundle | None, after: Bundle) -> list[ChangeView]:
-    """Only paths and sizes: the archive has the files."""
+    """Paths and sizes only."""
     old = before.files if before is not None else {}
     found = []
     for path in sorted({*old, *after.files}):
@@ -173,7 +169,7 @@ def baselines_of(session: Session, slug: str, version: int | None) -> list[Basel
 
 
 def load_upload(platform: Platform, row: UploadRow) -> Challenge:
-    """Loads the upload as a challenge; nothing of it runs here. Raises Conflict, ChallengeInvalid."""
+    """Runs nothing of it. Raises Conflict, ChallengeInvalid."""
     if row.examined is None:
         raise Conflict(
             "No worker has examined the upload yet, so its cases are unknown.",

@@ -1,5 +1,4 @@
-"""Uploaded challenges in use as folders on this host. They are extracted from the database on first use, so webs and
-workers need to share nothing else."""
+"""Uploads in use, extracted from the database to this host on first use."""
 
 from __future__ import annotations
 
@@ -20,16 +19,14 @@ from grader.records.models import UploadRow
 
 log = get_logger(__name__)
 
-# A page lists hundreds of challenges and asks for each; changes by other processes are seen this much later.
+# Other processes' changes are seen this much later.
 _KEPT_SECONDS = 0.5
 _FOLDER = "uploads"
-# Per challenge: a judgement under way may still use the previous one.
+# A judgement may still use the previous one.
 _OLD_KEPT = 3
 
 
 class UploadFolders:
-    """See ``grader.challenge.catalogue.UploadedFolders``."""
-
     def __init__(self, sessions: Sessions, data_dir: Path) -> None:
         self._sessions = sessions
         self._root = data_dir / _FOLDER
@@ -42,13 +39,13 @@ class UploadFolders:
             if time.monotonic() - self._looked > _KEPT_SECONDS:
                 try:
                     self._kept = self._look()
-                except AWAY as error:  # the folders are still there, and other pages report the database
+                except AWAY as error:  # other pages report the database
                     log.warning("database_away", error=type(error).__name__)
                 self._looked = time.monotonic()
             return self._kept
 
     def forget(self) -> None:
-        """Look again at once, after this process changed which uploads are in use."""
+        """Call it after this process changed which uploads are in use."""
         with self._lock:
             self._looked = float("-inf")
 
@@ -75,11 +72,11 @@ class UploadFolders:
         return roots
 
     def folder(self, slug: str, digest: str) -> Path:
-        """The upload's folder on this host, once it was needed."""
+        """May not exist yet."""
         return self._root / slug / digest[:24]
 
     def unfold(self, row: UploadRow) -> Path:
-        """Extract an examined upload to its ``folder``. Raises ChallengeInvalid, OSError."""
+        """Raises ChallengeInvalid, OSError."""
         target = self.folder(row.challenge, row.digest)
         if row.examined is None:
             raise ChallengeInvalid(f"{row.challenge}: no worker has examined upload {row.number} yet")
@@ -88,7 +85,6 @@ class UploadFolders:
         return target
 
     def _sweep(self, slug: str, kept: Path) -> None:
-        """Remove folders that are long out of use: the database has them."""
         there = sorted((path for path in (self._root / slug).glob("[!.]*") if path != kept), key=_changed)
         for folder in there[:-_OLD_KEPT]:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,5 @@
-"""Challenges that their staff upload, edit in the browser, have checked by a worker, and put in use: the platform's
-staff common ones, a course's owners and instructors those of the course.
-
-The web never runs their code: a worker does, in a box, and stores the results as data.
-"""
+"""Challenges that staff upload, edit, have checked, and use: common ones by the platform's staff, a course's by its
+owners and instructors. Their code runs only in a worker's box."""
 
 from __future__ import annotations
 
@@ -75,18 +72,14 @@ def _changing(platform: Platform, user: User, slug: str, action: Action) -> Iter
 
 
 def check(platform: Platform, user: User, action: Action) -> None:
-    """For all uploads together: raises NotAllowed unless ``user`` is the platform's staff."""
+    """Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), action)
 
 
 def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
-    """Store a challenge and have it checked. An upload equal to the newest one is that one.
-
-    An upload with a new slug is in use as soon as a worker has examined it: as a draft, which staff see. Others wait
-    until staff put them in use. Raises NotAllowed, BadBundle, ChallengeInvalid (its manifest), and Conflict if somebody
-    uploaded another since ``body.base``.
-    """
+    """Repeating it returns the first upload. A new slug becomes a draft once examined; others wait for staff. Raises
+    NotAllowed, BadBundle, ChallengeInvalid, Conflict (newer than ``body.base``)."""
     check(platform, user, Action.CHALLENGE_UPLOAD)
     return _keep(
         platform, user, bundle.read_archive(body.archive), body.note, body.base, Action.CHALLENGE_UPLOAD
@@ -94,10 +87,7 @@ def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
 
 
 def upload_to_course(platform: Platform, user: User, course: str, body: UploadBody) -> UploadList:
-    """Store the challenges of an archive as the course's, and have them checked. All are stored, or none.
-
-    Raises as ``upload`` does, NotFound, and Conflict if a name belongs to somebody else or the course is archived.
-    """
+    """All challenges or none. Raises as ``upload`` does, NotFound, Conflict (another's name, or an archived course)."""
     courses.check(platform, user, course, Action.CATALOGUE_EDIT)
     found = bundle.read_catalogue(body.archive)
     for made in found:
@@ -122,7 +112,7 @@ def upload_to_course(platform: Platform, user: User, course: str, body: UploadBo
 
 
 def claim_name(platform: Platform, session: Session, slug: str, course: CourseRow) -> None:
-    """Make ``slug`` the course's if it is nobody's. Raises Conflict, which does not say whose it is."""
+    """Raises Conflict, which does not name the owner."""
     owner = owners.of(session, slug)
     if owner == course.id:
         return
@@ -136,15 +126,13 @@ def claim_name(platform: Platform, session: Session, slug: str, course: CourseRo
 
 
 def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> UploadView:
-    """Store a new text of a challenge's spec.md as an upload made from the newest one, or from the course's folder.
-    Judging does not depend on it. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
+    """Stored as an upload; judging does not depend on it. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
     ownership.check_once(platform, user, slug, Action.CHALLENGE_EDIT_SPEC)
     return edit_file(platform, user, slug, _spec_path(slug), body)
 
 
 def edit_file(platform: Platform, user: User, slug: str, path: str, body: SpecBody) -> UploadView:
-    """The same for any text file of a challenge, which may be new; an empty text removes it. Raises also
-    ChallengeInvalid (its manifest)."""
+    """Any text file; an empty text removes it. Raises also ChallengeInvalid."""
     action = Action.CHALLENGE_EDIT_SPEC if path == _spec_path(slug) else Action.CHALLENGE_UPLOAD
     ownership.check_once(platform, user, slug, action)
     bundle.check_path(path, slug)
@@ -167,7 +155,7 @@ def _spec_path(slug: str) -> str:
 
 
 def _newest(platform: Platform, slug: str) -> Bundle:
-    """The newest upload of a challenge, else its folder. Raises UnknownChallenge, ChallengeInvalid, BadBundle."""
+    """The newest upload, else the folder. Raises UnknownChallenge, ChallengeInvalid, BadBundle."""
     with platform.sessions() as session:
         row = uploads.newest(session, slug)
     if row is not None:
@@ -191,8 +179,7 @@ def _keep(
 def store(
     session: Session, made: Bundle, note: str, base: int | None, by: int | None, commit: str | None = None
 ) -> tuple[UploadRow, bool]:
-    """The upload of these files, and whether it is new: the newest one stays if it has the same. The caller checks
-    permission. Raises Conflict."""
+    """And whether it is new: equal files are not. The caller checks permission. Raises Conflict."""
     newest = uploads.newest(session, made.slug)
     seen = newest.number if newest is not None else _NEW
     if newest is not None and newest.digest == made.digest:
@@ -230,7 +217,7 @@ def _note_upload(session: Session, user: User, action: Action, row: UploadRow) -
 
 
 def _known_examined(newest: UploadRow | None, made: Bundle) -> str | None:
-    """The results of running its Python, if the newest upload has the same Python and a worker ran it."""
+    """Results for the same Python code."""
     if newest is None or newest.examined is None:
         return None
     return newest.examined if bundle.read_archive(newest.archive).same_python(made) else None
@@ -244,7 +231,7 @@ def _overtaken(session: Session, newest: UploadRow | None) -> str:
 
 
 def list_uploads(platform: Platform, user: User, slug: str | None = None) -> UploadList:
-    """Newest first; of one challenge, or of all. Raises NotAllowed, NotFound (none of that slug)."""
+    """Newest first. Raises NotAllowed, NotFound."""
     if slug is None:
         check(platform, user, Action.CHALLENGE_UPLOADS)
     else:
@@ -262,7 +249,7 @@ def list_uploads(platform: Platform, user: User, slug: str | None = None) -> Upl
 
 
 def get_upload(platform: Platform, user: User, slug: str, number: int) -> UploadDetail:
-    """One upload with its findings, and the effects of using it. Raises NotAllowed, NotFound."""
+    """With findings and effects. Raises NotAllowed, NotFound."""
     with _reading(platform, user, slug) as session:
         row = _find(session, slug, number)
         view = _view(session, row)
@@ -297,13 +284,13 @@ def _present(platform: Platform, slug: str) -> Challenge | None:
 
 
 def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
-    """The newest spec.md, and its upload's number: 0 for the course's folder. Raises NotAllowed, UnknownChallenge."""
+    """The text and its upload's number (0: the folder). Raises NotAllowed, UnknownChallenge."""
     files, base = get_files(platform, user, slug)
     return files.get(_spec_path(slug), ""), base
 
 
 def get_files(platform: Platform, user: User, slug: str) -> tuple[dict[str, str], int]:
-    """The newest text of every file by path, and its upload's number, as ``get_spec``."""
+    """As ``get_spec``, for all text files by path."""
     with _reading(platform, user, slug) as session:
         row = uploads.newest(session, slug)
     made = _newest(platform, slug)
@@ -311,14 +298,13 @@ def get_files(platform: Platform, user: User, slug: str) -> tuple[dict[str, str]
 
 
 def get_archive(platform: Platform, user: User, slug: str, number: int) -> bytes:
-    """The upload as a ZIP archive, with staff's files. Raises NotAllowed, NotFound."""
+    """A ZIP with staff's files. Raises NotAllowed, NotFound."""
     with _reading(platform, user, slug) as session:
         return _find(session, slug, number).archive
 
 
 def preview(platform: Platform, user: User, slug: str, number: int) -> ChallengeDetail:
-    """The challenge as students would see it. Raises NotAllowed, NotFound, Conflict (not examined yet),
-    ChallengeInvalid."""
+    """As students would see it. Raises NotAllowed, NotFound, Conflict (not examined), ChallengeInvalid."""
     with _reading(platform, user, slug) as session:
         row = _find(session, slug, number)
     challenge = load_upload(platform, row)
@@ -326,7 +312,7 @@ def preview(platform: Platform, user: User, slug: str, number: int) -> Challenge
 
 
 def check_again(platform: Platform, user: User, slug: str, number: int) -> UploadView:
-    """Check an upload again. Raises NotAllowed, NotFound, Conflict (it waits or runs)."""
+    """Raises NotAllowed, NotFound, Conflict (it waits or runs)."""
     with _changing(platform, user, slug, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if not row.check_state.ended:
@@ -339,7 +325,7 @@ def check_again(platform: Platform, user: User, slug: str, number: int) -> Uploa
 
 
 def stop_check(platform: Platform, user: User, slug: str, number: int) -> UploadView:
-    """The worker that runs the check stops within seconds. Raises NotAllowed, NotFound, Conflict."""
+    """The worker stops within seconds. Raises NotAllowed, NotFound, Conflict."""
     with _changing(platform, user, slug, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if row.check_state.ended:
@@ -352,13 +338,9 @@ def stop_check(platform: Platform, user: User, slug: str, number: int) -> Upload
 
 
 def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -> UploadDetail:
-    """Put an upload in use, for display and judging: a new version, a reworded one, or an earlier one again.
-
-    A common challenge's new version has its board shown once staff publish it; a course's challenge, and an earlier
-    version, at once. Raises
-    NotAllowed, NotFound, Conflict (not examined, or not proven and not ``body.unproven``), ChallengeChanged (judged
-    differently from what was served under its version), ChallengeInvalid.
-    """
+    """For display and judging. A common challenge's new version shows its board once published, others at once.
+    Raises NotAllowed, NotFound, Conflict (not examined, or unproven without ``body.unproven``), ChallengeChanged,
+    ChallengeInvalid."""
     ownership.check_once(platform, user, slug, Action.CHALLENGE_USE)
     with platform.sessions() as session:
         row = _find(session, slug, number)
@@ -389,7 +371,6 @@ def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -
 
 
 def show_board(session: Session, slug: str, version: int, by: int | None) -> None:
-    """Show the board of that version, if another one's is shown."""
     if versions.shown(session, slug) != version:
         versions.publish(session, slug, version, clock(session))
         if by is not None:
@@ -397,9 +378,8 @@ def show_board(session: Session, slug: str, version: int, by: int | None) -> Non
 
 
 def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
-    """Use none of a challenge's uploads. The course's folder is served again; without one, nothing is, and the
-    challenge is no longer published or scheduled. Raises NotAllowed, NotFound, and Conflict if a challenge with
-    submissions would lose its files."""
+    """Serves the folder again; without one the challenge is unpublished. Raises NotAllowed, NotFound, Conflict
+    (submissions would lose their files)."""
     with _changing(platform, user, slug, Action.CHALLENGE_USE) as session:
         row = uploads.in_use(session, slug)
         if row is None:
@@ -411,7 +391,7 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
         uploads.use(session, slug, None, clock(session))
         state = session.get(ChallengeStateRow, slug)
         if state is not None and not platform.catalogue.has_folder(slug):
-            # The next upload under this name is new: an old plan must not publish it, nor anything show it unseen.
+            # An old plan must not publish the next upload.
             state.state, state.publish_at = PublicationState.DRAFT, None
             state.changed_at, state.changed_by = clock(session), user.id
         course, path = owners.of(session, slug), f"/challenges/{slug}"
@@ -421,9 +401,8 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
 
 
 def take_first(platform: Platform, slug: str, number: int) -> bool:
-    """Put an upload in use as a draft if there is no other challenge of its slug. If its name is published or scheduled
-    from an earlier folder, it waits for staff; one of a commit waits for the others. For the worker that examined
-    it."""
+    """Makes it a draft if the slug has no other challenge. Waits for staff if the name is published or scheduled, and
+    for its commit's other uploads."""
     if slug in platform.catalogue.folders():
         return False
     with writing(platform.sessions) as session:

@@ -1,4 +1,4 @@
-"""Versions of a challenge: judging under a version number stays the same, and staff choose whose board is shown."""
+"""Versions of a challenge: each always judges the same, and staff choose whose board is shown."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from grader.service.accounts.accounts import User
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Changes named in an error; `grader challenge diff` lists all of them.
+# In an error; `grader challenge diff` lists all.
 _NAMED = 4
 
 
 @dataclass(frozen=True)
 class ServedVersion:
-    """``content``: of the folder on this host; ``shown``: the version whose board students see."""
+    """``content``: the folder's; ``shown``: the version whose board students see."""
 
     challenge: str
     version: int
@@ -45,11 +45,8 @@ class ServedVersion:
 
 
 def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
-    """Check that this folder matches what its version number was first served as, and record a new version.
-
-    The first version of a challenge is shown at once, and a later one if the version shown before has no verdicts.
-    Raises ChallengeChanged, ChallengeInvalid.
-    """
+    """Checks the folder against its version's record, or records a new version. Shows the first at once, and a later
+    one if the shown one has no verdicts. Raises ChallengeChanged, ChallengeInvalid."""
     parts, version = fingerprint.content(challenge), challenge.manifest.version
     with platform.sessions() as session:
         row = versions.find(session, challenge.slug, version)
@@ -60,7 +57,7 @@ def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
 
 
 def check_served(platform: Platform, challenge: Challenge) -> None:
-    """The same for every post: if the folder matches the record, nothing more is read. Raises as ``serve``."""
+    """Faster if the folder matches the record. Raises as ``serve``."""
     with platform.sessions() as session:
         row = versions.find(session, challenge.slug, challenge.manifest.version)
     if row is None or not _settled(row, fingerprint.content(challenge)):
@@ -68,24 +65,19 @@ def check_served(platform: Platform, challenge: Challenge) -> None:
 
 
 def check_unchanged(session: Session, served: ServedVersion) -> None:
-    """Check that the challenge still matches its version. Until there is a verdict, a changed folder replaces the
-    first. The result holds until this transaction ends; call it within ``writing``.
-
-    Raises ChallengeChanged if it does not match.
-    """
+    """Until the first verdict, a changed folder replaces the record. Call it within ``writing``: it holds until the
+    transaction ends. Raises ChallengeChanged."""
     row = versions.find(session, served.challenge, served.version, lock=True)
     known = json.loads(row.content) if row is not None else {}
     if not fingerprint.agree(known, served.content):
         raise _changed(served.challenge, served.version, served.content, known)
 
 
-# Challenge and version -> its row and its folder's content when they last agreed. Every post asks, and comparing takes
-# a fifth of its time.
+# Challenge and version -> row and content that agreed last. Comparing takes a fifth of a post's time.
 _agreed: dict[tuple[str, int], tuple[str, Content]] = {}
 
 
 def _settled(row: VersionRow, parts: Content) -> bool:
-    """True if the record holds exactly this, and all of it."""
     if _agreed.get((row.challenge, row.version)) == (row.content, parts):
         return True
     known = json.loads(row.content)
@@ -96,12 +88,11 @@ def _settled(row: VersionRow, parts: Content) -> bool:
 
 
 def _note(platform: Platform, challenge: Challenge, parts: Content) -> int:
-    """Record what is served. Returns the version that is shown then."""
+    """Returns the shown version."""
     try:
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
     except IntegrityError:
-        # Another process recorded this version first: read its record.
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
 
@@ -118,7 +109,7 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
         if not fingerprint.agree(known, parts):
             if versions.judged(session, slug, version):
                 raise _changed(slug, version, known, parts)
-            known = parts  # nobody was judged by the previous content
+            known = parts  # nothing was judged by the previous content
         _keep(row, fingerprint.merged(known, parts))
     session.flush()
     shown = versions.shown(session, slug)
@@ -129,7 +120,7 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
 
 
 def content_of(row: VersionRow | None) -> Content | None:
-    """The content that judging depended on under a version; None if it is unknown."""
+    """None if it is unknown."""
     if row is None or row.content == "{}":
         return None
     known: Content = json.loads(row.content)
@@ -157,7 +148,7 @@ def check_staff(user: User) -> None:
 
 
 def list_versions(platform: Platform, user: User, slug: str) -> VersionList:
-    """Every served version, oldest first. Raises NotAllowed, UnknownChallenge."""
+    """Oldest first. Raises NotAllowed, UnknownChallenge."""
     check_staff(user)
     present = platform.catalogue.load(slug).manifest.version
     with platform.sessions() as session:
@@ -179,7 +170,7 @@ def list_versions(platform: Platform, user: User, slug: str) -> VersionList:
 
 
 def get_content(platform: Platform, user: User, slug: str, version: int) -> VersionContent:
-    """The content that judging depended on under that version. Raises NotAllowed, NotFound."""
+    """Raises NotAllowed, NotFound."""
     check_staff(user)
     with platform.sessions() as session:
         row = versions.find(session, slug, version)
@@ -192,7 +183,7 @@ def get_content(platform: Platform, user: User, slug: str, version: int) -> Vers
 
 
 def changes_since(platform: Platform, user: User, slug: str, version: int) -> list[ChangeView]:
-    """Changes in the folder since that version. Raises NotAllowed, NotFound, ChallengeInvalid."""
+    """Raises NotAllowed, NotFound, ChallengeInvalid."""
     before = get_content(platform, user, slug, version).content
     after = fingerprint.content(platform.catalogue.load(slug))
     return [
@@ -204,11 +195,8 @@ def changes_since(platform: Platform, user: User, slug: str, version: int) -> li
 
 
 def publish(platform: Platform, user: User, slug: str, force: bool = False) -> VersionList:
-    """Show the board of the folder's version. Results of other versions stay.
-
-    Raises NotAllowed; ChallengeChanged if the folder differs from what was judged under its number; Conflict if it is
-    shown already or, without ``force``, if submissions still wait to be judged again.
-    """
+    """Other versions' results stay. Raises NotAllowed, ChallengeChanged, Conflict (already shown, or without
+    ``force`` while submissions wait)."""
     check_staff(user)
     served = serve(platform, platform.catalogue.load(slug))
     with writing(platform.sessions) as session:

@@ -1,5 +1,3 @@
-"""Certificates of a final's results, signed by the platform's key."""
-
 from __future__ import annotations
 
 import hashlib
@@ -27,12 +25,11 @@ from grader.service.competitions.standings import Standing
 from grader.service.competitions.teams import team_named
 from grader.service.platform import Platform
 
-# Stored with the data folder's other secrets: made on first use, readable only by its owner.
+# Made on first use, readable only by its owner.
 _KEY = "signing_key"
 
 
 def signing_key(platform: Platform) -> SigningKey:
-    """The public key that verifies this platform's certificates."""
     key = certificate.public_key(platform.settings.secret(_KEY))
     return SigningKey(
         algorithm="Ed25519",
@@ -43,8 +40,7 @@ def signing_key(platform: Platform) -> SigningKey:
 
 
 def get_certificate(platform: Platform, viewer: User | None, slug: str, team: str) -> dict[str, Any]:
-    """The signed certificate of a finalist, the same each time. Raises NotFound, Conflict before the results are
-    published or if there was no final, and as ``open_competition.reading``."""
+    """The same each time. Raises NotFound, Conflict (no published final), and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         if found.row.results_at is None:
             raise Conflict("The results are not published yet.", "Certificates become available with them.")
@@ -110,7 +106,7 @@ def _challenge(
 ) -> dict[str, Any]:
     first = runs[0][1]
     source = session.get_one(SubmissionRow, first.rejudge_of)
-    # If a team member's account was deleted since, its hash stays for the others.
+    # Sources of deleted accounts leave their hash.
     digest = hashlib.sha256(source.source.encode()).hexdigest() if source.source else source.source_sha256
     if digest is None:
         raise NotFound("The account's owner had everything deleted, so there is nothing to certify.")
@@ -152,7 +148,6 @@ def _repeat(session: Session, seed_key: str, repeat: int, place: int, row: Submi
         "time_us": row.time_us,
         "ci_us": [row.ci_lo_us, row.ci_hi_us],
         "seed_key": seed_key,
-        # As reported by the judge: hardware, driver, versions.
         "environment": report.get("environment", {}),
         "workloads": [_workload(workload) for workload in report.get("workloads", [])],
     }
@@ -163,7 +158,7 @@ _OF_WORKLOAD = ("name", "sizes", "ranked", "time_us", "ci_us", "rounds", "baseli
 
 def _workload(workload: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: workload.get(name) for name in _OF_WORKLOAD}
-    # Clocks, power and temperature during its rounds; None on a host.
+    # Clocks, power and temperature; None on a host.
     return {**kept, "gpu": workload.get("gpu")}
 
 

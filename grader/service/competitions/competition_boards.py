@@ -1,5 +1,3 @@
-"""Boards of competitions: live, frozen, and the results."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,15 +36,13 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class Count:
-    """A team's submissions for one challenge: their number, and how many of them are not shown."""
-
     tries: int = 0
     pending: int = 0
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Teams in order, their submissions, and (by row ids) those that count."""
+    """``received`` and ``before``: by row ids."""
 
     standings: list[Standing]
     counts: Mapping[tuple[int, str], Count]
@@ -64,12 +60,9 @@ def board(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> CompetitionBoard:
-    """The board for ``viewer``, or the requested ``kind``: while it is frozen, the live one and the results are for
-    staff only. ``mode``: with ``virtual``, the others as they stood equally far into their time as the viewer's team is
-    into its own; with ``practice``, those who practise. ``public``: as the public sees it, whoever the viewer is.
-
-    Raises NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``open_competition.reading``.
-    """
+    """``kind``: only staff see a frozen board's live one. ``mode``: ``virtual`` shows others as far into their time
+    as the viewer; ``practice`` those who practise. ``public``: as the public sees it. Raises NotFound, NotAllowed,
+    Conflict (no such board yet), UnknownDevice, and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -82,7 +75,7 @@ def board(
             teams = _teams(found.session, row, mode)
             if own is not None:
                 teams = [*_teams(found.session, row, Mode.OFFICIAL), own]
-            # A frozen board moves again with the results, also for a viewer who meets the others as they stood then.
+            # It moves again with the results, also for virtual participants.
             closed = freeze_at(row) if found.phase is Phase.ENDED and not found.staff else None
             ranked = _rank(platform, found, chosen, teams, closed, elapsed)
         return _board(platform, found, chosen, shown, ranked, elapsed)
@@ -97,8 +90,8 @@ def facts(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> str:
-    """Values that the same board depends on: while they stay, it does. May be ``limits.BOARD_SECONDS`` old, since a
-    whole audience asks for it. Raises as ``board``."""
+    """The board changes only with these values. At most ``limits.BOARD_SECONDS`` old: a whole audience polls. Raises
+    as ``board``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -107,7 +100,7 @@ def facts(
         stamp = platform.boards.recent(
             ("stamp", row.id), limits.BOARD_SECONDS, lambda: record.stamp(found.session, row.id)
         )
-        # A virtual participation meets the others minute by minute.
+        # A virtual participant's board changes by the minute.
         minute = int(_virtual(found)[0].total_seconds() // 60) if mode is Mode.VIRTUAL else 0
         who = (found.user.id, found.staff) if found.user is not None else None
         return str(
@@ -134,7 +127,7 @@ def kind_for(found: OpenCompetition, wanted: BoardKind | None) -> BoardKind:
 
 
 def of_kind(platform: Platform, found: OpenCompetition, device: str, kind: BoardKind) -> Ranked:
-    """The official one, cached until something changes."""
+    """Official; cached until something changes."""
     row = found.row
 
     def make() -> Ranked:
@@ -157,8 +150,7 @@ def live(platform: Platform, found: OpenCompetition, device: str) -> Ranked:
 def regraded(
     platform: Platform, found: OpenCompetition, device: str, regrade: int, again: Mapping[int, int]
 ) -> tuple[list[Standing], list[Standing]]:
-    """The live official board without and with the judgements of an open regrade. ``again``: submission id -> the
-    regrade's judgement of it, judged or not."""
+    """The live board without and with an open regrade. ``again``: submission id -> new judgement."""
     row, session = found.row, found.session
     rows = record.received(session, row.id, SubmissionRow.device == device, regrade=regrade)
     voided = set(voids.of(session, [row.first for row in rows if row.first in again]))
@@ -188,7 +180,7 @@ def _device(row: CompetitionRow, device: str | None) -> str:
 
 
 def _virtual(found: OpenCompetition) -> tuple[timedelta, TeamRow]:
-    """How far the viewer's virtual participation is. Raises Conflict."""
+    """How far it is. Raises Conflict."""
     own = (
         record.team_of(found.session, found.row.id, found.user.id, Mode.VIRTUAL)
         if found.user is not None
@@ -216,8 +208,8 @@ def _rank(
     elapsed: timedelta | None = None,
     received: Sequence[Received] | None = None,
 ) -> Ranked:
-    """``cutoff``: an official team's later submissions are pending. ``elapsed``: submissions later in a team's own time
-    are left out. ``received``: submissions on the device, if not those that count now."""
+    """``cutoff``: official teams' later submissions are pending. ``elapsed``: later ones in a team's time are left
+    out. ``received``: instead of those that count now."""
     row, session = found.row, found.session
     worth, resolution = final_results.gradings(platform, session, row), resolution_of(device)
     by_id = {team.id: team for team in teams}
@@ -240,7 +232,7 @@ def _rank(
         late = cutoff is not None and team.mode is Mode.OFFICIAL and newest.at >= cutoff
         key = (newest.team, newest.challenge)
         count = counts.get(key, Count())
-        # A cancelled submission has no result for the freeze to hide.
+        # A cancelled submission has no result to hide.
         cancelled = newest.state is State.CANCELLED
         hidden = not cancelled and (late or not newest.state.final)
         counts[key] = Count(count.tries + (not cancelled), count.pending + hidden)
@@ -256,9 +248,8 @@ def _rank(
 
 
 def _latest(received: Iterable[Received]) -> list[Received]:
-    """Each submission once, by its latest judgement under the version that its challenge has in this competition now;
-    judgements under earlier versions are not comparable. A new version counts once everything that staff ordered under
-    it is judged, and a judgement counts until the next one is there."""
+    """Each submission once, judged under its challenge's present version; others are not comparable. A new version
+    counts once everything ordered under it is judged."""
     rows = list(received)
     judging = {(row.challenge, row.version) for row in rows if row.again and not row.state.final}
     versions: dict[str, int] = {}
@@ -288,7 +279,7 @@ def _stands(received: Received, row: CompetitionRow) -> bool:
 
 
 def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: float) -> Ranked:
-    """Finalists by the final, then the others in their order, then teams without a rank."""
+    """Finalists, then others, then teams without a rank."""
     finalists = {standing.team for standing in results.standings}
     placed = sum(standing.rank is not None for standing in results.standings)
     others = standings.among(
@@ -299,7 +290,7 @@ def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: 
         for standing in others
     ]
     known = {standing.team: standing.rank for standing in before.standings}
-    # A final records the submission, not which of its judgements counted.
+    # A final records submissions, not judgements.
     received = {**before.received, **{received.first: received for received in before.received.values()}}
     ordered = sorted([*results.standings, *below], key=lambda judged: judged.rank is None)
     return Ranked(ordered, before.counts, received, results.failed, known)
@@ -327,7 +318,7 @@ def _board(
         [member.user for each in members.values() for member in each],
     )
     own = {team.id for team in record.teams_of(session, row.id, found.user.id)} if found.user else set()
-    # Its challenges become known when it starts.
+    # Challenges are secret until the start.
     begun = found.staff or found.phase is not Phase.UPCOMING
     challenges = [challenge.challenge for challenge in record.challenges(session, row.id)] if begun else []
     open_code = row.results_at is not None and row.code_shown

@@ -1,5 +1,3 @@
-"""Checks of a competition's fields before they are stored."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -86,13 +84,13 @@ def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
         if wanted.name in seen:
             raise BadRequest(f"{body.challenge}: the sizes {wanted.name} appear twice.")
         seen.add(wanted.name)
-        # A baseline is stored under that name.
+        # A baseline is stored under this name.
         if named.get(competition_draws.workload_name(wanted.sizes), wanted.sizes) != wanted.sizes:
             raise BadRequest(f"{body.challenge}: {wanted.name} is the name of a workload with other sizes.")
 
 
 def check_removed(found: OpenCompetition, body: CompetitionBody, checked: Checked) -> None:
-    """Raises Conflict if a challenge, device or language would be removed that has submissions or that a final uses."""
+    """Raises Conflict if something with submissions or in a final would be removed."""
     used = found.session.execute(
         select(SubmissionRow.challenge, SubmissionRow.device, SubmissionRow.language)
         .where(SubmissionRow.competition_id == found.row.id)

@@ -1,5 +1,3 @@
-"""A competition and its teams, as a user may see them."""
-
 from __future__ import annotations
 
 import hashlib
@@ -31,13 +29,12 @@ from grader.service.platform import Platform
 
 
 def view(platform: Platform, found: OpenCompetition) -> CompetitionView:
-    """As the user who opened it may see it."""
     row, session, staff = found.row, found.session, found.staff
     out = row.results_at is not None
     teams = session.scalar(
         select(func.count()).where(TeamRow.competition_id == row.id, TeamRow.mode == Mode.OFFICIAL)
     )
-    # Its challenges become known when it starts.
+    # Challenges are secret until the start.
     shown = staff or found.now >= row.starts_at
     chosen = record.challenges(session, row.id) if shown else []
     own = record.teams_of(session, row.id, found.user.id) if found.user is not None else []
@@ -92,7 +89,7 @@ def team_view(
     challenges: Sequence[str],
     members: Sequence[record.Member] | None = None,
 ) -> TeamView:
-    """For its members and staff; ``members`` if already read."""
+    """For members and staff; ``members`` if already read."""
     session, row = found.session, found.row
     if members is None:
         members = record.members(session, [team.id])[team.id]
@@ -112,19 +109,19 @@ def team_view(
 
 
 def window(row: CompetitionRow, team: TeamRow) -> tuple[datetime, datetime | None]:
-    """A team's submissions count from the first moment until before the second; None in practice, which has no end."""
+    """Half-open; None: practice does not end."""
     if team.mode is Mode.OFFICIAL:
         return row.starts_at, row.ends_at
     return team.starts_at or row.ends_at, team.ends_at
 
 
 def day_of(now: datetime) -> datetime:
-    """The beginning of the day in UTC."""
+    """In UTC."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def cap(session: Session, row: CompetitionRow, team: TeamRow, challenge: str, now: datetime) -> Cap:
-    """A team's use of its limit for one challenge at ``now``. Practice has no limit."""
+    """Practice has no limit."""
     free = team.mode is Mode.PRACTICE
     return Cap(
         challenge=challenge,

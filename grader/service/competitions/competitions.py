@@ -1,5 +1,3 @@
-"""Competitions: created, found, edited and published."""
-
 from __future__ import annotations
 
 import secrets
@@ -38,12 +36,12 @@ _CODE_CHARS = 10
 
 
 def new_code() -> str:
-    """50 random bits in a form that can be read aloud and typed."""
+    """50 random bits, easy to read aloud and type."""
     return "".join(secrets.choice(ID_LETTERS) for _ in range(_CODE_CHARS))
 
 
 def list_competitions(platform: Platform, viewer: User | None) -> CompetitionList:
-    """Newest first; drafts only for staff. Raises NotSignedIn, NotAllowed by who may read boards here."""
+    """Newest first; drafts only for staff. Raises NotSignedIn, NotAllowed."""
     readers.check_reader(platform, viewer)
     with platform.sessions() as session:
         now = clock(session)
@@ -66,7 +64,7 @@ def get_competition(platform: Platform, viewer: User | None, slug: str) -> Compe
 
 
 def create_competition(platform: Platform, user: User, body: CompetitionBody) -> CompetitionView:
-    """Creates a draft. Raises NotAllowed, BadRequest, UnknownChallenge, and Conflict if the slug is taken."""
+    """A draft. Raises NotAllowed, BadRequest, UnknownChallenge, Conflict (slug taken)."""
     checked = check_body(platform, body)
     row = CompetitionRow(slug=body.slug, invite_code=new_code(), revision=1)
     _fill(row, body, checked)
@@ -87,8 +85,8 @@ def create_competition(platform: Platform, user: User, body: CompetitionBody) ->
 
 
 def edit_competition(platform: Platform, user: User, slug: str, body: CompetitionBody) -> CompetitionView:
-    """Replaces all its fields. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, and Conflict if somebody
-    changed it since, its results are published, or something with submissions would be removed."""
+    """Replaces all fields. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, Conflict (changed meanwhile,
+    published results, or something with submissions would be removed)."""
     checked = check_body(platform, body)
     if body.slug != slug:
         raise BadRequest("A competition's slug cannot change, because it is part of its addresses.")
@@ -118,7 +116,7 @@ def edit_competition(platform: Platform, user: User, slug: str, body: Competitio
 
 
 def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
-    """The body that would leave it unchanged. Raises NotAllowed, NotFound."""
+    """A body that changes nothing. Raises NotAllowed, NotFound."""
     with platform.sessions() as session:
         found = open_in(session, user, slug)
         permissions.check(user, permissions.standings(session, user), Action.COMPETITION_EDIT)
@@ -126,7 +124,7 @@ def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
 
 
 def publish_competition(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """Show it to everyone. Repeating it is not an error. Raises NotAllowed, NotFound."""
+    """Idempotent. Raises NotAllowed, NotFound."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         if found.row.published_at is None:
             found.row.published_at = found.now
@@ -135,7 +133,7 @@ def publish_competition(platform: Platform, user: User, slug: str) -> Competitio
 
 
 def delete_competition(platform: Platform, user: User, slug: str) -> None:
-    """Raises NotAllowed, NotFound, and Conflict if it has submissions."""
+    """Raises NotAllowed, NotFound, Conflict (submissions)."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         if found.session.scalar(
             select(SubmissionRow.id).where(SubmissionRow.competition_id == found.row.id).limit(1)
@@ -149,7 +147,7 @@ def delete_competition(platform: Platform, user: User, slug: str) -> None:
 
 
 def renew_invite_code(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """The old code stops working. Raises NotAllowed, NotFound."""
+    """The old code stops. Raises NotAllowed, NotFound."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         found.row.invite_code = new_code()
         found.note(Action.COMPETITION_EDIT, "/invite-code")

@@ -1,5 +1,3 @@
-"""Changes of published results, when staff void a team's submission or let it count again."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -24,12 +22,11 @@ from grader.service.platform import Platform
 def noted(
     platform: Platform, session: Session, user: User, row: SubmissionRow, action: Action, reason: str
 ) -> Iterator[None]:
-    """Wrap a change of whether a submission counts: if its competition's results are published, the staff log records
-    which ranks changed, and why."""
+    """Wrap a change of whether a submission counts: logs changed published ranks and the reason."""
     if row.competition_id is None or row.team_id is None:
         yield
         return
-    # The publication of results waits for this.
+    # Publication waits for this.
     competition = session.scalars(
         select(CompetitionRow).where(CompetitionRow.id == row.competition_id).with_for_update()
     ).one()
@@ -39,7 +36,7 @@ def noted(
     before = _ranks(platform, session, user, competition)
     yield
     session.flush()
-    session.expire_all()  # the change went past the session's rows
+    session.expire_all()  # the change bypassed the session's rows
     audit.note(
         session,
         user,
@@ -54,7 +51,7 @@ def noted(
 def _ranks(
     platform: Platform, session: Session, user: User, competition: CompetitionRow
 ) -> dict[str, int | None]:
-    """By team name; with several devices, on each of their boards."""
+    """By team; with several devices, on each board."""
     names = record.team_names(session, competition.id)
     found = OpenCompetition(session, competition, user, clock(session))
     ranks: dict[str, int | None] = {}

@@ -1,4 +1,4 @@
-"""The judgements of a final: queued in an order that the competition's hidden seed gives, replaced, or taken back."""
+"""A final's judgements, queued in an order given by the hidden seed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from grader.service.platform import Platform
 
 
 def check_judged(found: OpenCompetition) -> None:
-    """Submissions received before the end count, however late they are judged. Raises Conflict."""
+    """Late judgements count. Raises Conflict."""
     if numbers := record.open_regrades(found.session, found.row.id):
         raise Conflict(
             f"Regrade {numbers[0]} is open and includes submissions of this competition.",
@@ -75,7 +75,7 @@ def machines_of(platform: Platform, found: OpenCompetition) -> list[Machine]:
 
 @dataclass(frozen=True)
 class _Source:
-    """A finalist's source for one challenge: the row whose judgement counted, and the row of the submission itself."""
+    """The counted judgement's row, and the submission's."""
 
     team: int
     challenge: str
@@ -175,7 +175,7 @@ def _queue(
 
 
 def _moment(final: FinalRow, place: int) -> datetime:
-    """The queue orders by the time of the rows, so each is later than the one before."""
+    """The queue orders by row times."""
     return final.started_at + timedelta(microseconds=place)
 
 
@@ -211,7 +211,7 @@ def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
 
 
 def replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[SubmissionRow]:
-    """Judge one that somebody cancelled by its id after all, in its place, unless its source was deleted since."""
+    """Queues cancelled ones again, in their place, unless the source was deleted."""
     queued = []
     judged, gone = set(), set()
     for run, row in record.final_runs(found.session, final.id):

@@ -1,4 +1,4 @@
-"""Results of a final: times as medians of its repeats, and how much the ranking depends on the repeat."""
+"""Medians of a final's repeats, and how much the ranking depends on the repeat."""
 
 from __future__ import annotations
 
@@ -22,32 +22,31 @@ from grader.service.competitions import standings
 from grader.service.competitions.standings import Result, Standing
 from grader.service.platform import Platform
 
-# Each judgement of a final with its row.
 Runs = Sequence[tuple[FinalRunRow, SubmissionRow]]
 
 
 def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[str, tuple[Grading, float]]:
-    """Challenge -> its ``[grading]`` and its worth in the competition."""
+    """Challenge -> ``[grading]`` and worth."""
     found = {}
     for challenge in record.challenges(session, row.id):
         try:
             grading = platform.catalogue.load(challenge.challenge).manifest.grading
         except GraderError:
-            grading = Grading()  # its folder is broken; the judgements stay
+            grading = Grading()  # broken folder: the judgements stay
         found[challenge.challenge] = (grading, challenge.points)
     return found
 
 
 @dataclass(frozen=True)
 class FinalResults:
-    """Results of a finished final: teams in order, and why a team has no time for a challenge."""
+    """And why a team has no time for a challenge."""
 
     standings: list[Standing]
     failed: Mapping[tuple[int, str], str]
 
 
 def results(platform: Platform, session: Session, row: CompetitionRow, device: str) -> FinalResults | None:
-    """None if there was no final on ``device``."""
+    """None without a final on ``device``."""
     final = record.final(session, row.id)
     if final is None or final.device != device:
         return None
@@ -62,8 +61,8 @@ def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, Submis
 
 
 def why_failed(runs: Runs) -> str:
-    """Why an entry has no time; empty if it has one. Every repeat must be accepted and more than half of them timed:
-    another user of the GPU may leave a time unknown for a moment, which is not the finalist's fault."""
+    """Empty if it has a time. Every repeat must be accepted and more than half timed: another user of the GPU can
+    spoil a time."""
     for run, row in runs:
         if row.set_aside is SetAside.VOID:
             return "voided by the staff"
@@ -78,7 +77,7 @@ def why_failed(runs: Runs) -> str:
 
 
 def untimed(runs: Runs) -> list[int]:
-    """Accepted repeats without a time, which the medians leave out."""
+    """Accepted without a time."""
     return [
         run.repeat
         for run, row in runs
@@ -94,8 +93,8 @@ def of_runs(
     runs: Runs,
     repeat: int | None = None,
 ) -> FinalResults:
-    """By the medians; with ``repeat``, by that one alone. A finalist without a time in that repeat is ranked by the
-    median of the others, or everyone below would move up."""
+    """By the medians, or by ``repeat``. A finalist without a time in it is ranked by the others' median, or everyone
+    below would move up."""
     entries, baselines = by_entry(runs), _baselines(runs)
     worth, resolution = gradings(platform, session, row), resolution_of(final.device)
     firsts = _firsts(session, [each[0][1].rejudge_of or 0 for each in entries.values()])
@@ -135,8 +134,7 @@ def of_runs(
 
 
 def _baselines(runs: Runs) -> dict[str, float]:
-    """Challenge -> the mean of its sizes' baselines in microseconds. They are fixed, so any repeat with a speedup gives
-    the baseline for repeats judged before there was one."""
+    """Challenge -> mean baseline in microseconds, from any repeat with a speedup: baselines are fixed."""
     return {
         row.challenge: row.speedup * row.time_us
         for _, row in runs

@@ -1,5 +1,3 @@
-"""A final as a user may see it."""
-
 from __future__ import annotations
 
 import statistics

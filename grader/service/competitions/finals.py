@@ -1,5 +1,4 @@
-"""Finals: every finalist is judged again on hidden seeds and sizes, several times, on one named machine, through the
-normal queue."""
+"""Finals judge finalists again on hidden seeds and sizes, several times, on one machine, through the normal queue."""
 
 from __future__ import annotations
 
@@ -37,8 +36,8 @@ from grader.service.platform import Platform
 
 
 def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsBody) -> FinalView:
-    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none is chosen, or a team has
-    nothing accepted), and Conflict before the end, while a final runs or after the results."""
+    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none, or nothing accepted),
+    Conflict (before the end, during a final, after the results)."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         if record.final(found.session, found.row.id) is not None:
@@ -51,7 +50,7 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
                 name = found.session.get_one(TeamRow, without[0]).name
                 raise BadRequest(f"{name} has no entry on the board to judge again.")
         elif body.top is not None:
-            # Teams that share the last rank are equally good.
+            # Teams with the last rank are equally good.
             chosen = [
                 team for team, entry in standing.items() if entry.rank is not None and entry.rank <= body.top
             ]
@@ -69,13 +68,9 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
 
 
 def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> FinalView:
-    """Queue every judgement of the final, in an order that the competition's hidden seed gives. Repeated with the same
-    arguments, it queues again only judgements that the platform failed to make.
-
-    Raises NotAllowed, NotFound, and Conflict: before the end, while a submission that counts is not judged yet or in an
-    open regrade, without finalists, if the machine does not serve a device of the competition, a challenge has another
-    version than was judged, another final runs, or the results are published.
-    """
+    """Repeating it queues only failed judgements. Raises NotAllowed, NotFound, Conflict (before the end, unjudged or
+    regraded submissions, no finalists, a machine without a device, another version, another final, published
+    results)."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         known = record.final(found.session, found.row.id)
@@ -104,8 +99,7 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
 
 
 def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
-    """Its judgements stop counting. Repeating it is not an error. Raises NotAllowed, NotFound, and Conflict after the
-    results."""
+    """Its judgements stop counting. Idempotent. Raises NotAllowed, NotFound, Conflict (after the results)."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         if found.row.results_at is not None:
             raise Conflict("The results are already published.")
@@ -120,8 +114,8 @@ def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
 
 
 def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """Publish the results: the final's, or without one the live board. Repeating it is not an error. Raises NotAllowed,
-    NotFound, and Conflict before the end, while something is not judged, or while an open regrade has part of it."""
+    """The final's, else the live board's. Idempotent. Raises NotAllowed, NotFound, Conflict (before the end,
+    unjudged, or in a regrade)."""
     with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
         if found.row.results_at is None:
             _check_over(found)
@@ -142,7 +136,7 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
 
 
 def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
-    """For staff, and for everyone after the results. Raises NotAllowed, and as ``open_competition.reading``."""
+    """For all after the results, before for staff. Raises NotAllowed, and as ``open_competition.reading``."""
     with reading(platform, user, slug) as found:
         if not found.staff and found.row.results_at is None:
             raise NotAllowed("The results are not published yet.")
@@ -150,8 +144,8 @@ def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
 
 
 def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
-    """A team's source that counts, if the rules show it and the results are published; staff and the team can always
-    see it. Raises NotAllowed, NotFound (or it was deleted with an account), and as ``open_competition.reading``."""
+    """For staff and the team, and by the rules for all after the results. Raises NotAllowed, NotFound, and as
+    ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)

@@ -1,5 +1,3 @@
-"""A competition opened for reading or for a change, by a user who may do so."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -29,7 +27,7 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class OpenCompetition:
-    """A competition within one transaction of ``user``, at ``now`` by the database's clock."""
+    """One transaction, at ``now`` by the database's clock."""
 
     session: Session
     row: CompetitionRow
@@ -50,15 +48,14 @@ class OpenCompetition:
         return phase_of(self.row, self.now)
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
-        """Log a staff action. As ``audit.note``."""
+        """As ``audit.note``."""
         assert self.user is not None
         audit.note(self.session, self.user, action, f"/competitions/{self.row.slug}{subject}", **values)
 
 
 @contextmanager
 def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[OpenCompetition]:
-    """Opens a competition for reading. Raises NotSignedIn, NotAllowed by who may read boards here, and NotFound, also
-    for a draft that the viewer may not know of."""
+    """Raises NotSignedIn, NotAllowed, NotFound (also for others' drafts)."""
     readers.check_reader(platform, viewer)
     with platform.sessions() as session:
         yield open_in(session, viewer, slug)
@@ -66,7 +63,7 @@ def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[Open
 
 @contextmanager
 def changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCompetition]:
-    """Opens a competition for a change and locks it. Raises NotFound, NotAllowed."""
+    """Locks it. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         found = open_in(session, user, slug, lock=True)
         permissions.check(user, permissions.standings(session, user), action)

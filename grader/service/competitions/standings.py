@@ -1,8 +1,5 @@
-"""Pure functions from teams' results for each challenge to a ranking: by time, by points, by the sum of speedups.
-
-Scores that a board's resolution cannot tell apart share a rank, as on every board (``grader.scoring.ranks``); among
-these, an earlier score comes first.
-"""
+"""Ranks teams by time, points or the sum of speedups. Scores within a board's resolution share a rank
+(``grader.scoring.ranks``), the earlier first."""
 
 from __future__ import annotations
 
@@ -16,14 +13,13 @@ from grader import scoring
 from grader.challenge.model import Grading
 from grader.schemas.competition import Scoring
 
-# Sums of points are compared to this many digits: they are sums of products of decimals.
+# For comparing sums of points.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Result:
-    """One accepted judgement. ``time_us`` None: it has no time that counts; ``speedup`` None: there is no baseline.
-    ``key`` names it, and orders those received at the same moment."""
+    """``time_us`` None: no time counts; ``speedup`` None: no baseline. ``key`` orders simultaneous ones."""
 
     at: datetime
     time_us: float | None
@@ -34,8 +30,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Standing:
-    """``rank`` is None if nothing is solved. ``score`` is microseconds, points or a sum of speedups. ``sort``: smaller
-    is better, for merging two boards."""
+    """``rank`` None: nothing solved. ``score``: microseconds, points or speedups. ``sort``: smaller is better."""
 
     team: int
     rank: int | None
@@ -47,8 +42,7 @@ class Standing:
 
 
 def points_of(grading: Grading, worth: float, speedup: float | None, resolution: float) -> float:
-    """The points of an accepted submission out of ``worth``: the shares that the challenge's ``[grading]`` gives for
-    correctness and for each tier whose speedup it reaches within the board's ``resolution``."""
+    """Out of ``worth``: shares for correctness and each tier reached within ``resolution``."""
     most = grading.correctness_points + sum(tier.points for tier in grading.tiers)
     if most <= 0:
         return worth
@@ -59,8 +53,7 @@ def points_of(grading: Grading, worth: float, speedup: float | None, resolution:
 
 
 def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
-    """The result that counts: the most points, the largest speedup, or the shortest time; of equals the earliest. When
-    ranking by time, a result without one is only better than nothing; likewise for speedups."""
+    """Most points, largest speedup, or shortest time; of equals the earliest."""
 
     def order(result: Result) -> tuple[float, float, float, datetime, int]:
         untimed = 1.0 if result.time_us is None else 0.0
@@ -75,13 +68,13 @@ def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
 def rank(
     teams: Mapping[int, Mapping[str, Sequence[Result]]], scoring_by: Scoring, resolution: float
 ) -> list[Standing]:
-    """Best first. ``teams``: id -> challenge -> its accepted judgements."""
+    """Best first. ``teams``: id -> challenge -> accepted judgements."""
     found = [_standing(team, of_challenge, scoring_by) for team, of_challenge in teams.items()]
     return among(found, scoring_by, resolution)
 
 
 def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> list[Standing]:
-    """Best first, with ranks among these alone."""
+    """Ranked among these alone."""
     scored = [standing for standing in found if standing.score is not None]
     ranked: list[Standing] = []
     if scoring_by is Scoring.TIME:
@@ -92,7 +85,7 @@ def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> 
     elif scoring_by is Scoring.SPEEDUPS:
         ranked += _ranked(scored, [1 / -standing.sort[0] for standing in scored], resolution, 0)
     else:
-        # Points are exact: they differ or they do not.
+        # Points are exact.
         ranked += _ranked(scored, [-standing.sort[0] for standing in scored], None, 0)
     ordered = sorted(ranked, key=lambda standing: (standing.rank or 0, standing.at, standing.team))
     rest = sorted(
@@ -117,13 +110,13 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     elif scoring_by is Scoring.SPEEDUPS:
         counting = [result for result in counting if result.speedup is not None]
-        # Summed in sorted order, or the last digit would depend on the order of solving and break ties.
+        # Sorted: the last digit must not depend on the order of solving.
         total = math.fsum(result.speedup or 0.0 for result in counting)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     else:
         counting = [result for result in counting if result.time_us is not None]
         times = [result.time_us for result in counting if result.time_us is not None]
-        # A single time stays exact to the last digit.
+        # A single time stays exact.
         score = scoring.geometric_mean(times) if len(times) > 1 else next(iter(times), None)
         sort = (-float(len(times)), score) if score is not None else (1.0, 0.0)
     at = max((result.at for result in counting), default=None) if score is not None else None
@@ -133,7 +126,7 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
 def _ranked(
     group: Sequence[Standing], times: Sequence[float], resolution: float | None, above: int
 ) -> list[Standing]:
-    """``times``: smaller is better; with no ``resolution``, the negative of a score for which larger is better."""
+    """``times``: smaller is better; without ``resolution``, negated scores."""
     if resolution is None:
         ranks = [1 + sum(other > own for other in times) for own in times]
     else:
@@ -145,8 +138,7 @@ def _ranked(
 
 
 def swaps(ranks: Sequence[Mapping[int, int | None]]) -> tuple[int, int]:
-    """Over several repeats' rankings: how many pairs of teams change their order between consecutive repeats, and how
-    many pairs were compared. Teams that share a rank have no order."""
+    """Pairs of teams that swap between consecutive repeats, and pairs compared. Equal ranks have no order."""
     changed = compared = 0
     for before, after in itertools.pairwise(ranks):
         teams = [team for team in before if before[team] is not None and after.get(team) is not None]

@@ -1,5 +1,3 @@
-"""Participants of a competition, their teams, and where their submissions count."""
-
 from __future__ import annotations
 
 import unicodedata
@@ -41,12 +39,8 @@ from grader.service.platform import Platform
 
 
 def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> CompetitionView:
-    """Make a team, or join one by its code. People who are in a team stay in it.
-
-    Raises NotFound (the competition, or a team with that code), NotAllowed (without the invitation), BadRequest (the
-    name), and Conflict: too late or too early, the team is full, the name is taken, or the person left a team after the
-    start.
-    """
+    """Makes a team, or joins one by its code. Raises NotFound, NotAllowed (no invitation), BadRequest (the name),
+    Conflict (too late or early, full, name taken, or left a team after the start)."""
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         _check_may_enter(found, user, body.mode)
         known = found.session.scalar(
@@ -82,10 +76,8 @@ def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> C
 
 
 def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL) -> CompetitionView:
-    """Before the start one can join another team afterwards, later not. Submissions stay with the team.
-
-    Raises NotFound, and Conflict if the person is in no team.
-    """
+    """Submissions stay with the team; after the start one cannot join another. Raises NotFound, Conflict (in no
+    team)."""
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         known = found.session.scalar(
             select(RegistrationRow).where(
@@ -112,10 +104,7 @@ def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL)
 
 
 def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) -> CompetitionView:
-    """Take a team off the boards, or put it back with an empty reason. The team sees the reason.
-
-    Raises NotAllowed, NotFound, and Conflict after the results.
-    """
+    """An empty reason puts the team back. Raises NotAllowed, NotFound, Conflict (after the results)."""
     reason = tidy_reason(body.reason)
     with changing(platform, user, slug, Action.COMPETITION_DISQUALIFY) as found:
         if found.row.results_at is not None:
@@ -134,7 +123,7 @@ def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) 
 
 
 def list_teams(platform: Platform, user: User, slug: str) -> TeamList:
-    """Official teams, including those without submissions or disqualified. Raises NotAllowed, NotFound."""
+    """Official ones, also disqualified. Raises NotAllowed, NotFound."""
     check(platform, user, slug, Action.COMPETITION_DISQUALIFY)
     with reading(platform, user, slug) as found:
         of_it = (TeamRow.competition_id == found.row.id, TeamRow.mode == Mode.OFFICIAL)
@@ -289,12 +278,8 @@ def _code(code: str) -> str:
 def competition_for(
     session: Session, user: User, named: str | None, challenge: str, language: Language, device: str | None
 ) -> CompetitionRow | None:
-    """The competition that a submission belongs to: ``named`` ('' is none), else the running one with the challenge in
-    which ``user`` takes part, if any.
-
-    Raises NotFound, BadRequest if the competition does not take the challenge, language or device, and Conflict if
-    there are several.
-    """
+    """``named`` ('' is none), else the running one in which ``user`` takes part. Raises NotFound, BadRequest
+    (challenge, language or device), Conflict (several)."""
     if named == "":
         return None
     if named is None:
@@ -322,7 +307,7 @@ def competition_for(
 
 
 def _check_begun(session: Session, row: CompetitionRow) -> None:
-    """Raises Conflict: nobody may know a competition's challenges before it begins."""
+    """Challenges are secret until the start."""
     if clock(session) < row.starts_at:
         raise Conflict(f"{row.title} begins at {zoned(row.starts_at, row.time_zone)}.")
 
@@ -338,14 +323,11 @@ def _check_taken(row: CompetitionRow, language: Language, device: str | None) ->
 def assign_to_team(
     session: Session, competition: CompetitionRow, user: User, row: SubmissionRow
 ) -> int | None:
-    """Assign a submission to its team. Returns how many more the team may submit for its challenge today, None without
-    a limit. Call it in the transaction that stores the submission, whose time of receipt is set.
-
-    Raises Conflict if the user is in no team or their time is not now, TooMany.
-    """
+    """Returns how many more are possible today (None: no limit). Call it in the transaction that stores the
+    submission, with its time of receipt. Raises Conflict (no team, or not their time), TooMany."""
     now = row.created_at
     team = _counting_team(session, competition, user, now)
-    # From here on the submissions of one team take turns.
+    # From here one team's submissions take turns.
     session.execute(select(TeamRow.id).where(TeamRow.id == team.id).with_for_update())
     row.competition_id, row.team_id = competition.id, team.id
     if team.mode is Mode.PRACTICE:
@@ -370,7 +352,7 @@ def assign_to_team(
 
 
 def _counting_team(session: Session, competition: CompetitionRow, user: User, now: datetime) -> TeamRow:
-    """The user's team whose time is now; of several, the one that counts most."""
+    """Of several teams, the one that counts most."""
     teams = record.teams_of(session, competition.id, user.id)
     if not teams:
         raise Conflict(

@@ -1,5 +1,3 @@
-"""Which submissions an assignment accepts: while it is open, in its languages, on its devices, within its limits."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -24,7 +22,7 @@ from grader.service.courses.windows import Windows
 
 @dataclass(frozen=True)
 class Running:
-    """An assignment that counts a student's submission at ``at``."""
+    """An assignment that counts submissions at ``at``."""
 
     row: AssignmentRow
     course: CourseRow
@@ -37,7 +35,7 @@ class Running:
 
 
 def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
-    """Published assignments with the challenge that are open for the student at that time."""
+    """Published and open for the student."""
     member, part = MemberRow, AssignmentPartRow
     found = session.execute(
         select(AssignmentRow, CourseRow, member.section)
@@ -66,12 +64,8 @@ def running(session: Session, user: int, challenge: str, at: datetime) -> list[R
 
 
 def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """Check that the user's assignments accept ``row`` now. Returns how many more they accept for the challenge, None
-    without a limit, and notes the members of the user's groups as partners. Call it in the transaction that stores the
-    submission; one user's transactions take turns, and so do one group's.
-
-    Raises TooMany, NotAllowed (a language or device that an assignment does not take, a group that is too large).
-    """
+    """Returns how many more are accepted (None: no limit) and notes partners. Call it in the transaction that stores
+    the submission; a user's and a group's take turns. Raises TooMany, NotAllowed."""
     remaining: list[int] = []
     together: dict[int, list[int]] = {}
     for assigned in running(session, user.id, row.challenge, row.created_at):
@@ -92,7 +86,7 @@ def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
 
 
 def _partners(session: Session, assigned: Running, user: int) -> list[int]:
-    """The other members of the user's group. Raises NotAllowed if it is too large."""
+    """Raises NotAllowed (too large)."""
     name = groups.lock(session, assigned.course.id, user)
     found = groups.members_with(session, assigned.course.id, user)
     if len(found) > assigned.row.group_size:
@@ -140,7 +134,6 @@ def _refusal(assigned: Running, kind: str, grouped: bool) -> tuple[str, str]:
 def attempts_left(
     session: Session, user: int, challenge: str, at: datetime
 ) -> list[tuple[Running, AttemptsLeft]]:
-    """A student's remaining attempts in each open assignment with the challenge."""
     return [
         (assigned, left_of(session, assigned.row, assigned.course, challenge, user, at))
         for assigned in running(session, user, challenge, at)
@@ -150,8 +143,8 @@ def attempts_left(
 def left_of(
     session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
 ) -> AttemptsLeft:
-    """Counts submissions for the assignment in its languages, without the platform's failures and those cancelled
-    before judging. A group has used every attempt that one of its present members used, alone or with others."""
+    """Without platform failures, early cancellations and other languages. A group's attempts include its present
+    members', alone or with others."""
     done = SubmissionRow
     members = groups.members_with(session, course.id, user) if row.group_size > 1 else [user]
     own = [groups.made_by(row.id, members), done.challenge == challenge, done.created_at >= row.open_at]

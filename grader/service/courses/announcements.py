@@ -1,7 +1,4 @@
-"""Announcements, questions and answers of a course or a competition.
-
-In a competition participants ask and the platform's staff answer; in a course its students and its staff.
-"""
+"""Announcements and questions of a course or a competition."""
 
 from __future__ import annotations
 
@@ -64,13 +61,12 @@ class Place:
 
     @property
     def path(self) -> str:
-        """The page of its announcements and questions."""
         return f"/{self.kind.value}s/{self.slug}/announcements"
 
 
 @dataclass(frozen=True)
 class _Open:
-    """A place within one transaction, with the rights of ``user``."""
+    """One transaction, with the rights of ``user``."""
 
     session: Session
     place: Place
@@ -129,7 +125,6 @@ class _Open:
 
 @contextmanager
 def _reading(platform: Platform, user: User, place: Place) -> Iterator[_Open]:
-    """Raises NotFound, NotAllowed."""
     if place.kind is Kind.COURSE:
         with courses.reading(platform, user, place.slug, Action.QUESTION_READ) as course:
             yield _Open(course.session, place, user, course, None)
@@ -140,7 +135,6 @@ def _reading(platform: Platform, user: User, place: Place) -> Iterator[_Open]:
 
 @contextmanager
 def _changing(platform: Platform, user: User, place: Place, action: Action) -> Iterator[_Open]:
-    """Raises NotFound, NotAllowed, Conflict (an archived course)."""
     if place.kind is Kind.COURSE:
         with courses.changing(platform, user, place.slug, action) as course:
             yield _Open(course.session, place, user, course, None)
@@ -171,7 +165,7 @@ def check(platform: Platform, user: User, place: Place, action: Action) -> None:
             )
 
 
-# ----------------------------------------------------------------------------------------- announcements
+# ---- announcements
 
 
 def list_announcements(platform: Platform, user: User, place: Place) -> AnnouncementList:
@@ -181,8 +175,7 @@ def list_announcements(platform: Platform, user: User, place: Place) -> Announce
 
 
 def announce(platform: Platform, user: User, place: Place, body: AnnouncementBody) -> AnnouncementList:
-    """Notify everyone in the course or competition. Raises NotFound, NotAllowed, Conflict (the assignment is a
-    draft)."""
+    """Notifies everyone. Raises NotFound, NotAllowed, Conflict (a draft)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = AnnouncementRow(
             **found.ids,
@@ -217,8 +210,7 @@ def _assignment(found: _Open, slug: str | None) -> int | None:
 def change_announcement(
     platform: Platform, user: User, place: Place, number: int, body: AnnouncementBody
 ) -> AnnouncementList:
-    """Change the text; nobody is notified again. Raises NotFound, NotAllowed, Conflict (the assignment is a draft, or
-    somebody else changed it since it was read)."""
+    """Notifies nobody. Raises NotFound, NotAllowed, Conflict (a draft, or changed meanwhile)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = _announcement(found, number)
         if "seen" in body.model_fields_set and body.seen != row.edited_at:
@@ -275,17 +267,17 @@ def _announcements(found: _Open) -> AnnouncementList:
     )
 
 
-# --------------------------------------------------------------------------------------------- questions
+# ---- questions
 
 
 def list_questions(platform: Platform, user: User, place: Place) -> QuestionList:
-    """All for staff; for others their own, and those answered to all. Raises NotFound, NotAllowed."""
+    """Others than staff get their own, and those answered to all. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         return _questions(found)
 
 
 def ask(platform: Platform, user: User, place: Place, body: QuestionBody) -> QuestionList:
-    """Ask the staff, who are notified. Raises NotFound, NotAllowed, BadRequest, TooMany."""
+    """Notifies the staff. Raises NotFound, NotAllowed, BadRequest, TooMany."""
     with _changing(platform, user, place, Action.QUESTION_ASK) as found:
         waiting = (
             found.of_it(QuestionRow),
@@ -325,7 +317,7 @@ def _check_about(found: _Open, about: str | None) -> None:
     )
     assert found.competition is not None
     if clock(found.session) < found.competition.starts_at:
-        # Asking must not reveal which challenges it will have.
+        # The answer must not reveal the competition's challenges.
         raise BadRequest("Its challenges are secret until it begins.", "Leave out `about`.")
     if found.session.scalar(select(CompetitionChallengeRow.challenge).where(*of_it)) is None:
         raise BadRequest(
@@ -334,8 +326,7 @@ def _check_about(found: _Open, about: str | None) -> None:
 
 
 def answer(platform: Platform, user: User, place: Place, number: int, body: QuestionAnswer) -> QuestionList:
-    """Answer a question, or replace the answer: to the asker, or to all without naming the asker. Raises NotFound,
-    NotAllowed, BadRequest, Conflict (somebody else answered since it was read)."""
+    """Answers to all do not name the asker. Raises NotFound, NotAllowed, BadRequest, Conflict (answered meanwhile)."""
     with _changing(platform, user, place, Action.QUESTION_ANSWER) as found:
         row = found.session.get(QuestionRow, number) if number < 2**31 else None
         if row is None or {"course_id": row.course_id, "competition_id": row.competition_id} != found.ids:
@@ -398,7 +389,7 @@ def _questions(found: _Open) -> QuestionList:
 
 
 def may(platform: Platform, user: User, place: Place) -> dict[str, bool]:
-    """True if ``user`` has that right there. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         wanted = (Action.ANNOUNCE, Action.QUESTION_ASK, Action.QUESTION_ANSWER)
         return {action.name.lower(): found.may(action) for action in wanted}

@@ -1,5 +1,3 @@
-"""The assignments of a course: challenges with deadlines and limits, edited by staff."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -41,13 +39,12 @@ from grader.service.platform import Platform
 def put_assignment(
     platform: Platform, user: User, course_slug: str, slug: str, body: AssignmentBody
 ) -> AssignmentView:
-    """Create or change an assignment; a new one is a draft. Raises NotFound, NotAllowed, BadRequest (times, challenges,
-    devices), Conflict (somebody else changed it since)."""
+    """A new one is a draft. Raises NotFound, NotAllowed, BadRequest, Conflict (changed meanwhile)."""
     served = served_devices(platform)
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
         row = _find(course, slug)
-        # Only now: errors about challenges may name some that the caller must not know.
+        # Not before the right is checked: errors may name secret challenges.
         challenges = _challenges(platform, course, row, body.parts)
         times = _times(course, body)
         before = _facts(session, row) if row is not None else None
@@ -91,14 +88,13 @@ def put_assignment(
 def _challenges(
     platform: Platform, course: OpenCourse, row: AssignmentRow | None, parts: Sequence[PartBody]
 ) -> list[Challenge]:
-    """Raises BadRequest for a challenge that does not exist, appears twice, or is new to ``row`` and reserved for a
-    competition that has not begun, in which teachers may take part."""
+    """Raises BadRequest (unknown, twice, or newly added and reserved for a competition)."""
     slugs = [part.challenge for part in parts]
     if twins := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         raise BadRequest(
             f"The challenge {twins[0]} appears twice.", "List each challenge once, with its weight."
         )
-    # A course's students do not see another course's challenges.
+    # The course's students cannot see other courses' challenges.
     owned = owners.everything(course.session)
     kept = frozenset(slug for slug, owner in owned.items() if owner != course.row.id)
     if not course.user.staff:
@@ -127,7 +123,7 @@ def _languages(challenges: Sequence[Challenge], chosen: Sequence[Language]) -> l
 
 
 def _devices(served: Sequence[str], present: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """Devices in ``present`` may stay without a worker. Raises BadRequest."""
+    """Raises BadRequest. Devices in ``present`` need no worker."""
     if odd := sorted({*chosen} - {*served, *present}):
         raise BadRequest(f"This platform has no device '{odd[0][:32]}'.", f"Devices: {', '.join(served)}.")
     return sorted(set(chosen))
@@ -151,8 +147,7 @@ def _groups_until(course: OpenCourse, body: AssignmentBody) -> datetime | None:
 def publish_assignment(
     platform: Platform, user: User, course_slug: str, slug: str, published: bool = True
 ) -> AssignmentView:
-    """Show it to students, or hide it again. Repeating it is not an error. Raises NotFound, NotAllowed, Conflict (it
-    has submissions, so it cannot be hidden)."""
+    """Idempotent. Raises NotFound, NotAllowed, Conflict (with submissions it cannot be hidden)."""
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         row = find(course, slug)
         if not published and row.published_at is not None and _was_used(course.session, row):
@@ -173,8 +168,7 @@ def publish_assignment(
 
 
 def _ask(session: Session, row: AssignmentRow) -> None:
-    """Record since when a published assignment asks for each challenge: earlier submissions do not count for it, even
-    if its opening moves."""
+    """Since when it asks for each challenge: earlier submissions never count."""
     asked = AskedRow
     known = set(session.scalars(select(asked.challenge).where(asked.assignment_id == row.id)))
     now = clock(session)
@@ -187,7 +181,7 @@ def _ask(session: Session, row: AssignmentRow) -> None:
 
 
 def delete_assignment(platform: Platform, user: User, course_slug: str, slug: str) -> None:
-    """Remove a draft, with its extensions. Raises NotFound, NotAllowed, Conflict (it is published)."""
+    """With its extensions. Raises NotFound, NotAllowed, Conflict (published)."""
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         row = find(course, slug)
         if row.published_at is not None:
@@ -212,7 +206,7 @@ def _slugs(session: Session, row: AssignmentRow) -> list[str]:
 
 
 def list_assignments(platform: Platform, user: User, course_slug: str) -> AssignmentList:
-    """By deadline; drafts only for staff. Raises NotFound, NotAllowed."""
+    """By deadline; staff also drafts. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.ASSIGNMENT_READ) as course:
         query = select(AssignmentRow).where(AssignmentRow.course_id == course.row.id)
         if not course.may(Action.ASSIGNMENT_READ_DRAFT):
@@ -228,8 +222,7 @@ def get_assignment(platform: Platform, user: User, course_slug: str, slug: str) 
 
 
 def read_by(platform: Platform, user: User, action: Action = Action.SUBMISSIONS_READ) -> list[str]:
-    """The courses in which ``user`` may do ``action``, newest first, each followed by its assignments as
-    ``COURSE/ASSIGNMENT``."""
+    """Courses, newest first, each followed by its assignments as ``COURSE/ASSIGNMENT``."""
     with platform.sessions() as session:
         found = session.execute(
             select(CourseRow.id, CourseRow.slug, AssignmentRow.slug)
@@ -254,7 +247,7 @@ def exists(course: OpenCourse, slug: str) -> bool:
 
 
 def find(course: OpenCourse, slug: str) -> AssignmentRow:
-    """Raises NotFound, also if the caller may not see it."""
+    """Raises NotFound."""
     row = _find(course, slug)
     if row is None or (row.published_at is None and not course.may(Action.ASSIGNMENT_READ_DRAFT)):
         raise NotFound(
@@ -280,7 +273,7 @@ def challenges_of(course: OpenCourse) -> set[str]:
 
 
 def assigned_by(session: Session, row: AssignmentRow) -> list[str]:
-    """The assignment's challenges, none while it is a draft."""
+    """None while it is a draft."""
     return _slugs(session, row) if row.published_at is not None else []
 
 
@@ -297,7 +290,7 @@ def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[Ass
 
 
 def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[AssignmentPartRow]:
-    """Those that students may know: before the assignment opens, no drafts."""
+    """Without drafts before the opening."""
     parts = parts_of(session, [row.id]).get(row.id, [])
     if now >= row.open_at:
         return parts

@@ -1,5 +1,3 @@
-"""A student's own group: made, joined with its code, left. Staff change groups on the roster, at any time."""
-
 from __future__ import annotations
 
 import unicodedata
@@ -24,20 +22,17 @@ from grader.service.platform import Platform
 
 
 def get_own(platform: Platform, user: User, course_slug: str) -> OwnGroup:
-    """Raises NotFound, NotAllowed (not a student of the course)."""
+    """Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.GROUP_CHOOSE) as course:
         return _view(course)
 
 
 def change_own(platform: Platform, user: User, course_slug: str, body: GroupBody) -> OwnGroup:
-    """Make a group, join one by its code, or leave the present one.
-
-    Raises NotFound (also for a code that is no group's), NotAllowed, BadRequest (the name), and Conflict: groups are
-    fixed, the group is full, the name is taken, the student is in another group, or in one that has handed in.
-    """
+    """Raises NotFound (also for a code), NotAllowed, BadRequest (the name), Conflict (fixed, full, name taken, in a
+    group, or handed in with one)."""
     if [body.make is not None, body.join is not None, body.leave].count(True) != 1:
         raise BadRequest("Make a group, join one, or leave yours.", "Choose exactly one of the three.")
-    # The course is locked, so two students never take the last place of a group.
+    # Locked: two students never take a group's last place.
     with courses.changing(platform, user, course_slug, Action.GROUP_CHOOSE) as course:
         member = _member(course)
         view, before = _view(course), member.group_name
@@ -78,7 +73,6 @@ def _check_leaves(view: OwnGroup) -> None:
 
 
 def _make(course: OpenCourse, name: str) -> str:
-    """Raises BadRequest, Conflict."""
     clean = " ".join(unicodedata.normalize("NFC", name).split())
     if not clean or any(unicodedata.category(char)[0] == "C" for char in clean):
         raise BadRequest("A group cannot have this name.", "Use letters, digits and spaces.")
@@ -94,7 +88,7 @@ def _make(course: OpenCourse, name: str) -> str:
             f"The course has a group '{clean}' already.",
             "Choose another name, or ask its members for the code.",
         )
-    # Of a group that everybody left: whoever still has its code must not come in.
+    # An abandoned group: its old code must not work.
     old = select(CourseGroupRow).where(
         CourseGroupRow.course_id == course.row.id, CourseGroupRow.name == clean
     )
@@ -104,7 +98,6 @@ def _make(course: OpenCourse, name: str) -> str:
 
 
 def _join(course: OpenCourse, code: str, view: OwnGroup) -> str:
-    """Raises NotFound, Conflict."""
     row = course.session.scalar(
         select(CourseGroupRow).where(
             CourseGroupRow.course_id == course.row.id, CourseGroupRow.join_code == tidy_code(code)
@@ -154,7 +147,6 @@ def _view(course: OpenCourse) -> OwnGroup:
 
 
 def _open(course: OpenCourse) -> Sequence[AssignmentRow]:
-    """Published assignments with groups that have not ended for the student."""
     session, now = course.session, clock(course.session)
     rows = session.scalars(
         select(AssignmentRow).where(

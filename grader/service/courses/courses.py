@@ -1,4 +1,4 @@
-"""Courses: created, found, changed, and their staff. A course that the caller may not know of reads as not found."""
+"""Courses that the caller may not know of read as not found."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class OpenCourse:
         return f"/courses/{self.row.slug}"
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
-        """Log an action; ``subject`` is below the course's path. As ``audit.note``."""
+        """``subject``: below the course's path."""
         audit.note(self.session, self.user, action, self.path + subject, course=self.row.id, **values)
 
 
 @contextmanager
 def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
-    """Opens a course for reading. A student's first visit accepts their place in it. Raises NotFound, NotAllowed."""
+    """A student's first visit accepts the place. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         found = open_in(session, user, slug, action)
         if _pending(found) is None:
@@ -79,7 +79,7 @@ def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterat
 
 @contextmanager
 def changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
-    """Opens a course for a change and locks it. Raises NotFound, NotAllowed, and Conflict if it is archived."""
+    """Locks it. Raises NotFound, NotAllowed, Conflict (archived)."""
     with writing(platform.sessions) as session:
         found = open_in(session, user, slug, action, lock=True)
         if found.row.archived_at is not None and action is not Action.COURSE_EDIT:
@@ -89,7 +89,7 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
 
 
 def _pending(course: OpenCourse) -> MemberRow | None:
-    """The row of a student on the roster who has not accepted yet."""
+    """A student's row that is not accepted yet."""
     if Standing.STUDENT not in course.standing:
         return None
     mine = (
@@ -103,7 +103,7 @@ def _pending(course: OpenCourse) -> MemberRow | None:
 def _accept(course: OpenCourse) -> None:
     if _pending(course) is None:
         return
-    # Of two visits at once, the second finds that the first accepted.
+    # The second of two visits finds it accepted.
     lock(course.session, course.row.id)
     row = _pending(course)
     if row is not None:
@@ -117,7 +117,7 @@ def check(platform: Platform, user: User, slug: str, action: Action) -> None:
 
 
 def open_in(session: Session, user: User, slug: str, action: Action, lock: bool = False) -> OpenCourse:
-    """A course within the caller's transaction. Raises NotFound, NotAllowed."""
+    """In the caller's transaction. Raises NotFound, NotAllowed."""
     query = select(CourseRow).where(CourseRow.slug == slug)
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
@@ -130,8 +130,7 @@ def open_in(session: Session, user: User, slug: str, action: Action, lock: bool 
 
 
 def lock(session: Session, course: int) -> None:
-    """Serialise changes of the members of a course (its id): two transactions that add the same person would both not
-    find them."""
+    """Before changing members: two transactions that add one person would not see each other's."""
     session.execute(select(CourseRow.id).where(CourseRow.id == course).with_for_update())
 
 
@@ -140,7 +139,7 @@ def _unknown(slug: str) -> NotFound:
 
 
 def create_course(platform: Platform, user: User, body: CourseBody) -> CourseView:
-    """Raises NotAllowed, BadRequest (no such time zone), Conflict (the slug is taken)."""
+    """Raises NotAllowed, BadRequest (time zone), Conflict (slug taken)."""
     find_zone(body.time_zone)
     row = CourseRow(
         slug=body.slug,
@@ -171,7 +170,7 @@ def create_course(platform: Platform, user: User, body: CourseBody) -> CourseVie
 
 
 def list_courses(platform: Platform, user: User) -> CourseList:
-    """The caller's and those that they may know of, newest first."""
+    """The caller's and listed ones, newest first."""
     with platform.sessions() as session:
         rows = session.scalars(select(CourseRow).order_by(CourseRow.id.desc())).all()
         found = []
@@ -189,7 +188,7 @@ def get_course(platform: Platform, user: User, slug: str) -> CourseView:
 
 
 def change_course(platform: Platform, user: User, slug: str, body: CourseChange) -> CourseView:
-    """Raises NotFound, NotAllowed, BadRequest, Conflict (somebody else changed it since)."""
+    """Raises NotFound, NotAllowed, BadRequest, Conflict (changed meanwhile)."""
     if body.time_zone is not None:
         find_zone(body.time_zone)
     with changing(platform, user, slug, Action.COURSE_EDIT) as course:
@@ -225,7 +224,7 @@ def _check_categories(policy: GradePolicy) -> None:
 
 
 def check_revision(present: int, read: int | None) -> None:
-    """Raises Conflict if the object changed since it was read."""
+    """Raises Conflict."""
     if read is not None and read != present:
         raise Conflict(
             f"Somebody else has just changed this: it has revision {present}, you read {read}.",
@@ -234,8 +233,7 @@ def check_revision(present: int, read: int | None) -> None:
 
 
 def set_staff(platform: Platform, user: User, slug: str, name: str, role: CourseRole | None) -> CourseView:
-    """Make an account owner, instructor or assistant; None removes the role. Raises NotFound, NotAllowed, Conflict (the
-    only owner, or a student with submissions, who must leave the roster first)."""
+    """None removes the role. Raises NotFound, NotAllowed, Conflict (the only owner, or a student with submissions)."""
     with changing(platform, user, slug, Action.COURSE_STAFF) as course:
         session = course.session
         person = find_row(session, name)
@@ -284,7 +282,7 @@ def notify_added(course: OpenCourse, users: Iterable[int], role: CourseRole = Co
 
 
 def removed(course: CourseRow, what: str = "") -> NotAllowed:
-    """The error for somebody whom staff removed and who tries to come back; ``what``: the outcome of the attempt."""
+    """For somebody whom staff removed; ``what``: the outcome."""
     return NotAllowed(
         f"The staff of {course.name} removed you from this course.",
         f"{what}Only they can let you back in, on the course's roster. Ask your teacher.",
@@ -303,7 +301,7 @@ def note_teaching(session: Session, user_id: int) -> None:
 def get_audit(
     platform: Platform, user: User, slug: str, limit: int = 100, older_than: int | None = None
 ) -> AuditLog:
-    """Actions of the course's staff, newest first. Raises NotFound, NotAllowed."""
+    """Newest first. Raises NotFound, NotAllowed."""
     with reading(platform, user, slug, Action.AUDIT_READ) as course:
         return audit.of_course(course.session, course.row, limit, older_than)
 

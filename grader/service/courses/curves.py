@@ -1,5 +1,3 @@
-"""Curves of a course: shown for every student before they are applied, noted in the log, and taken back."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -19,13 +17,13 @@ from grader.service.courses.permissions import Action
 from grader.service.courses.policies import Curve, Rules, formula_of
 from grader.service.platform import Platform
 
-# The same points, but for rounding.
+# Equal but for rounding.
 _NEAR = 1e-9
 
 
 def curve(platform: Platform, user: User, slug: str, body: CurveBody) -> CurvePreview:
-    """Show what a formula makes of everyone's points, or apply it. Without a formula: show the present curve, or take
-    it back. Raises NotFound, NotAllowed, BadRequest (the formula)."""
+    """Previews or applies a formula; without one, shows the curve or takes it back. Raises NotFound, NotAllowed,
+    BadRequest."""
     formula = body.formula.strip() if body.formula is not None else None
     if formula is not None:
         formula_of(formula)
@@ -67,7 +65,7 @@ def _facts(row: CurveRow | None) -> dict[str, object]:
 def _preview(
     platform: Platform, course: OpenCourse, slug: str | None, number: int | None, formula: str | None
 ) -> CurvePreview:
-    """Raises NotFound (a draft), BadRequest (the formula has no value for somebody)."""
+    """Raises NotFound (a draft), BadRequest (no value)."""
     book = read_book(platform, course.session, course.row)
     without = {key: given for key, given in book.grading.curves.items() if key != number}
     book = replace(book, grading=Rules(book.grading.policy, without))
@@ -118,7 +116,7 @@ def _preview(
 
 
 def _points(student: StudentGrades, slug: str | None) -> tuple[float, float]:
-    """Before the curve, and out of what."""
+    """Points before the curve, and their maximum."""
     if slug is None:
         return student.uncurved or 0.0, student.total_most or 0.0
     given = next(each for each in student.assignments if each.assignment == slug)

@@ -1,5 +1,3 @@
-"""Later deadlines for a student, a section, or the present members of a group."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -24,11 +22,8 @@ from grader.service.platform import Platform
 
 
 def extend(platform: Platform, user: User, course_slug: str, slug: str, body: ExtensionBody) -> ExtensionList:
-    """Give a student, a section or each present member of a group later times, replacing earlier ones; also after the
-    deadline. Without ``late_until``, the late period is as long as the assignment's.
-
-    Raises NotFound, NotAllowed, BadRequest.
-    """
+    """Replaces earlier ones, also after the deadline, for a student, a section, or a group's present members. Default
+    ``late_until``: as long as the assignment's. Raises NotFound, NotAllowed, BadRequest."""
     if [body.student, body.section, body.group].count(None) != 2:
         raise BadRequest(
             "An extension is for one student, one section or one group.",
@@ -68,7 +63,7 @@ def extend(platform: Platform, user: User, course_slug: str, slug: str, body: Ex
 
 
 def _whom(course: OpenCourse, body: ExtensionBody) -> list[tuple[str | None, int | None]]:
-    """Names and ids of students; one pair of None for a section. Raises NotFound, BadRequest."""
+    """Names and ids; None for a section. Raises NotFound, BadRequest."""
     if body.student is not None:
         return [(body.student, members.student_of(course, body.student))]
     if body.group is None:
@@ -103,7 +98,7 @@ def list_extensions(platform: Platform, user: User, course_slug: str, slug: str)
 def take_back_extension(
     platform: Platform, user: User, course_slug: str, slug: str, number: int
 ) -> ExtensionList:
-    """The assignment's own times apply again. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, course_slug, Action.EXTENSION_GRANT) as course:
         row = assignments.find(course, slug)
         given = course.session.get(ExtensionRow, number) if number < 2**31 else None

@@ -1,8 +1,5 @@
-"""An assignment's feedback: when students read it, its rubric, and the points that staff give by it.
-
-Rubric points are added to the judge's. They belong to a part, not to a submission, so they stay whichever submission
-counts. The part's weight and lateness do not change them: staff see both when they grade.
-"""
+"""Release, rubric and staff's points. Rubric points are added to the judge's and belong to a part, whichever
+submission counts; weight and lateness do not change them."""
 
 from __future__ import annotations
 
@@ -52,14 +49,14 @@ from grader.service.review import comments
 
 
 def settings_of(session: Session, assignment: int) -> FeedbackRow:
-    """Settings of an assignment (its id), or the defaults."""
+    """By the assignment's id."""
     return session.get(FeedbackRow, assignment) or FeedbackRow(
         assignment_id=assignment, shown=Shown.AT_ONCE, regrade_limit=FeedbackBody().regrade_limit
     )
 
 
 def get_feedback(platform: Platform, user: User, course_slug: str, slug: str) -> FeedbackView:
-    """The rubric and the settings for feedback and regrades. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.ASSIGNMENT_READ) as course:
         return _view(course, assignments.find(course, slug))
 
@@ -67,8 +64,8 @@ def get_feedback(platform: Platform, user: User, course_slug: str, slug: str) ->
 def put_feedback(
     platform: Platform, user: User, course_slug: str, slug: str, body: FeedbackBody
 ) -> FeedbackView:
-    """Replace the settings and the whole rubric. Raises NotFound, NotAllowed, BadRequest, and Conflict if a criterion
-    with points would be removed, or somebody else changed it since it was read."""
+    """Replaces settings and rubric. Raises NotFound, NotAllowed, BadRequest, Conflict (a criterion with points
+    removed, or changed meanwhile)."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
         if body.revision not in (None, _revision(session, row)):
@@ -161,7 +158,6 @@ def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
 
 
 def _revision(session: Session, row: AssignmentRow) -> str:
-    """Changes whenever the settings or the rubric do."""
     criteria = [
         (
             criterion.id,
@@ -203,8 +199,7 @@ def criterion_view(row: CriterionRow) -> CriterionView:
 
 
 def requests_left(session: Session, settings: FeedbackRow, user: int) -> int | None:
-    """How many more regrades the student may request for the assignment; None: no limit. Withdrawn requests do not
-    count."""
+    """None: no limit. Withdrawn requests do not count."""
     if settings.regrade_limit is None:
         return None
     own = (RegradeRequestRow.assignment_id == settings.assignment_id, RegradeRequestRow.user_id == user)
@@ -219,8 +214,7 @@ def requests_left(session: Session, settings: FeedbackRow, user: int) -> int | N
 def release(
     platform: Platform, user: User, course_slug: str, slug: str, released: bool = True
 ) -> FeedbackView:
-    """Let students read an assignment's comments and rubric points and notify them, or hold them back again. Repeating
-    it is not an error. Raises NotFound, NotAllowed, Conflict (they are shown at once)."""
+    """Releasing notifies students. Idempotent. Raises NotFound, NotAllowed, Conflict (shown at once)."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
         settings = settings_of(session, row.id)
@@ -256,20 +250,19 @@ def _students(session: Session, course: int) -> Sequence[int]:
     return session.scalars(select(MemberRow.user_id).where(*of_it)).all()
 
 
-# ------------------------------------------------------------------------------------------- rubric points
+# ---- rubric points
 
 
 def get_scores(platform: Platform, user: User, course_slug: str, slug: str, student: str) -> ScoreSheet:
-    """A student's points for each criterion, for staff. Raises NotFound, NotAllowed."""
+    """For staff. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.GRADES_READ) as course:
         row = assignments.find(course, slug)
         return _sheet(course.session, row, members.student_of(course, student), student)
 
 
 def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body: ScoresBody) -> ScoreSheet:
-    """Give a student points for criteria, each with a reason that they read, or remove points. Raises NotFound,
-    NotAllowed, BadRequest (no such criterion, too many points), Conflict (somebody else changed them since they were
-    read)."""
+    """None removes points. Raises NotFound, NotAllowed, BadRequest (no such criterion, too many points), Conflict
+    (changed meanwhile)."""
     with courses.changing(platform, user, course_slug, Action.GRADES_SCORE) as course:
         session, row = course.session, assignments.find(course, slug)
         whom = members.student_of(course, body.student)
@@ -291,7 +284,6 @@ def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body
 
 
 def _check_seen(session: Session, criterion: CriterionRow, whom: int, seen: float | None) -> None:
-    """Raises Conflict."""
     score = session.get(ScoreRow, (criterion.id, whom))
     stands = score.points if score is not None else None
     if stands != seen:

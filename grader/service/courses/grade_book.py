@@ -1,7 +1,4 @@
-"""Grades of a course, computed from its assignments and judgements on every request, so they are never out of date.
-
-A student's grace days pay for late days in the order of the deadlines.
-"""
+"""Grades, computed on every request. Grace days pay for late days in the order of deadlines."""
 
 from __future__ import annotations
 
@@ -64,7 +61,7 @@ from grader.service.platform import Platform
 
 _VOID, _REPLACED = SetAside.VOID.value, SetAside.REPLACED.value
 _COUNTS = (None, _VOID)
-# For more students than this, reading everyone's answers is faster than naming them.
+# Above this, reading everyone's answers is faster.
 _NAMED = 50
 
 
@@ -76,12 +73,10 @@ class Book:
     students: Sequence[Student]
     windows: Windows
     overrides: Mapping[tuple[int, str, int], OverrideRow]
-    regraded: frozenset[int] = frozenset()  # judgements of an unpublished regrade that count in this book
+    regraded: frozenset[int] = frozenset()  # judgements of an unpublished regrade
     scores: Mapping[int, Scores] = field(default_factory=dict)  # by student
-    voids: Mapping[int, str] = field(
-        default_factory=dict
-    )  # submission id -> why the course's staff voided it
-    # By assignment and student: what others of their group handed in.
+    voids: Mapping[int, str] = field(default_factory=dict)  # submission id -> reason of a void
+    # By assignment and student: the group's other submissions.
     shared: Mapping[tuple[int, int], Sequence[Shared]] = field(default_factory=dict)
     grading: Rules = field(default_factory=Rules)
 
@@ -91,8 +86,7 @@ class Book:
 
     @property
     def rules(self) -> Hashable:
-        """A key for everything that is not one student's submissions. A new extension or override changes it, and all
-        grades are computed again: rare enough."""
+        """Everything but students' submissions. A change is rare and recomputes all grades."""
         extensions = [*self.windows.of_users.values(), *self.windows.of_sections.values()]
         return (
             (self.course.grace_days, self.course.time_zone),
@@ -109,7 +103,7 @@ class Book:
         )
 
     def grades(self, kept: KeptCourse | None = None, explained: bool = False) -> list[StudentGrades]:
-        """Of every student. Grades in ``kept`` that are still current are reused."""
+        """Reuses current grades in ``kept``."""
         challenges = {part.challenge for assignment in self.assignments for part in assignment.parts}
         stamps = grades.stamps(self.session, challenges) if kept is not None and challenges else {}
         known = kept.students if kept is not None else {}
@@ -140,7 +134,6 @@ class Book:
         return [known[student.id][1] for student in self.students]
 
     def _with_questions(self) -> set[str]:
-        """Challenges for whose questions an assignment gives points."""
         return {
             part.challenge for assignment in self.assignments for part in assignment.parts if part.questions
         }
@@ -192,8 +185,7 @@ class Book:
     def _read(
         self, students: set[int]
     ) -> tuple[dict[tuple[str, int], list[Judgement]], dict[int, Judgement], set[int]]:
-        """The submissions by challenge and student; their regraded judgements that count, by the submission's id; and
-        the ids of those that staff voided, in the course or everywhere."""
+        """Submissions by challenge and student; regraded judgements by submission id; ids of voided ones."""
         shown = {part.challenge: part.shown for assignment in self.assignments for part in assignment.parts}
         found: dict[tuple[str, int], list[Judgement]] = {}
         again: dict[int, Judgement] = {}
@@ -253,7 +245,7 @@ class Book:
             sum(part.most for part in parts),
         )
         made = scaled(points, most, row.out_of, self.grading.curves.get(row.id))
-        # Not validated: a large course has tens of thousands.
+        # Not validated: there are tens of thousands.
         return AssignmentGrade.model_construct(
             assignment=assignment.row.slug,
             title=assignment.row.title,
@@ -272,7 +264,7 @@ class Book:
         )
 
     def _groups(self, found: Sequence[Grade]) -> dict[int, list[CaseGroup]]:
-        """The groups of cases by the id of the judgement that counts."""
+        """By the id of the counted judgement."""
         ids = [grade.choice.counted.id for grade in found if grade.choice is not None]
         rows = self.session.execute(
             select(ReportRow.submission_id, ReportRow.body).where(ReportRow.submission_id.in_(ids))
@@ -280,7 +272,7 @@ class Book:
         return {row.submission_id: Report.model_validate_json(row.body).groups for row in rows}
 
     def _voids(self, found: Sequence[Grade]) -> dict[str, str]:
-        """Public id of a voided submission -> why."""
+        """Public id -> reason."""
         ids = [public_id for grade in found for public_id in grade.voided]
         if not ids:
             return {}
@@ -297,7 +289,7 @@ def _with_shared(
     part: Part,
     by_part: Mapping[tuple[str, int], Sequence[Judgement]],
 ) -> list[Judgement]:
-    """A student's submissions and those of their partners that count for them, too, oldest first."""
+    """Own and partners' submissions, oldest first."""
     ids = {each.submission for each in shared}
     found = [
         row
@@ -315,7 +307,7 @@ def read_book(
     only: Collection[int] | None = None,
     own: bool = False,
 ) -> Book:
-    """``only``: of these students (ids); ``own``: as a student reads it, without unreleased feedback."""
+    """``only``: student ids; ``own``: without unreleased feedback."""
     rows = session.scalars(
         select(AssignmentRow)
         .where(AssignmentRow.course_id == course.id, AssignmentRow.published_at.is_not(None))
@@ -380,7 +372,7 @@ def _rules(session: Session, course: CourseRow) -> Rules:
 
 
 def _asked(session: Session, assignments: Sequence[int]) -> dict[tuple[int, str], Any]:
-    """Assignment id and challenge -> since when the one asks for the other, as stored."""
+    """Assignment id and challenge -> since when, as stored."""
     rows = session.scalars(select(AskedRow).where(AskedRow.assignment_id.in_(assignments)))
     return {(row.assignment_id, row.challenge): grades.stored(session, row.asked_at) for row in rows}
 
@@ -402,12 +394,12 @@ def _scores(
     return found
 
 
-# For a challenge whose folder is broken or gone: its points are unknown.
+# For broken folders: points are unknown.
 _NO_POINTS = Grading(correctness_points=0, tiers=[])
 
 
 def _grading(platform: Platform, slug: str) -> tuple[str, Grading | None]:
-    """Title and points of a challenge; None if its folder is broken or gone."""
+    """None if the folder is broken or gone."""
     try:
         manifest = platform.catalogue.load(slug).manifest
     except (UnknownChallenge, ChallengeInvalid):
@@ -451,7 +443,7 @@ def _stored(session: Session, stays: Iterable[Stay]) -> tuple[Stay, ...]:
 
 
 def has_grades() -> ColumnElement[bool]:
-    """True of current members, and of those who were members until their account was deleted."""
+    """Members, and deleted accounts that were members."""
     left = MemberRow.left_at
     return or_(left.is_(None), and_(UserRow.deleted_at.is_not(None), left >= UserRow.deleted_at))
 

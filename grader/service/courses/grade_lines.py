@@ -1,5 +1,3 @@
-"""Explains a grade, one line for each sum of points."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +11,7 @@ from grader.schemas.report import CaseGroup
 from grader.service.courses import points as pointing
 from grader.service.courses.grading import ACCEPTED, Assignment, Grade, Part, Scores
 
-# Submissions that do not count are named up to this number, and counted beyond it.
+# Submissions that do not count: named up to this number, then counted.
 _LISTED = 3
 
 
@@ -27,7 +25,7 @@ def lines_of(
     voids: Mapping[str, str],
     groups: Sequence[CaseGroup] = (),
 ) -> list[GradeLine]:
-    """``groups``: those of the counted judgement, if the assignment gives partial credit."""
+    """One line per sum. ``groups``: of the counted judgement, for partial credit."""
     choice = grade.choice
     if part.broken:
         lines = [
@@ -69,7 +67,6 @@ def lines_of(
 
 
 def limited(points: float, most: float | None) -> float:
-    """Points by staff within the course's limit, if it has one."""
     return points if most is None else min(points, most)
 
 

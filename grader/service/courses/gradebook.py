@@ -1,5 +1,3 @@
-"""Shows grades: to staff the whole course, to students their own."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -30,7 +28,7 @@ from grader.service.courses.grading import Assignment
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# A student with less than this share of the points of closed assignments may need help.
+# A student below this share of closed assignments' points may need help.
 _LOW_SHARE = 0.5
 _SOON = timedelta(days=3)
 
@@ -60,8 +58,7 @@ def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
 def of_everyone(
     platform: Platform, session: Session, course: CourseRow
 ) -> tuple[list[StudentGrades], set[str]]:
-    """For sending grades elsewhere: every student's, and the assignments that must not be sent now, because a
-    challenge's folder is broken (its points are missing) or feedback is unreleased."""
+    """And assignments that must not be sent now: a broken folder, or unreleased feedback."""
     book = read_book(platform, session, course)
     held = released.unreleased(session, [assignment.row.id for assignment in book.assignments])
     unknown = {
@@ -73,7 +70,7 @@ def of_everyone(
 
 
 def get_grades(platform: Platform, user: User, slug: str, name: str | None = None) -> StudentGrades:
-    """One student's grades, explained; without ``name`` the user's. Raises NotFound, NotAllowed."""
+    """Explained; by default the user's own. Raises NotFound, NotAllowed."""
     own = name is None or name.lower() == user.name.lower()
     action = Action.GRADES_READ_OWN if own else Action.GRADES_READ
     with courses.reading(platform, user, slug, action) as course:
@@ -89,7 +86,7 @@ def get_grades(platform: Platform, user: User, slug: str, name: str | None = Non
 
 @dataclass(frozen=True)
 class Difference:
-    """A student's points for a part of an assignment, before and after a regrade."""
+    """A student's points before and after a regrade."""
 
     course: str
     assignment: str
@@ -107,8 +104,8 @@ def differences(
     students: Collection[int],
     judgements: frozenset[int],
 ) -> list[Difference]:
-    """Grades of these students that would change if ``judgements`` (rows of a regrade) counted, in every course
-    whose grades ``user`` may read. Of those who handed in together, everyone's."""
+    """Grades that would change if ``judgements`` (rows) counted, in courses whose grades ``user`` may read, including
+    partners'."""
     students = {*students, *groups.partners_of_judgements(session, judgements)}
     part, assignment, member = AssignmentPartRow, AssignmentRow, MemberRow
     taking = session.scalars(
@@ -139,13 +136,13 @@ def differences(
 
 
 def export(platform: Platform, user: User, slug: str) -> list[ExportRow]:
-    """The gradebook as one row for each student and part. Raises NotFound, NotAllowed."""
+    """One row per student and part. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.GRADES_READ) as course:
         return rows_of(platform, course.session, course.row)
 
 
 def rows_of(platform: Platform, session: Session, course: CourseRow) -> list[ExportRow]:
-    """The same, unchecked: the caller asks for permission."""
+    """The caller checks permission."""
     book = read_book(platform, session, course)
     return [
         ExportRow.model_construct(
@@ -200,7 +197,7 @@ def _statistics(given: Sequence[Assignment], found: Sequence[StudentGrades]) -> 
 
 
 def _at_risk(found: Sequence[StudentGrades], now: datetime) -> list[AtRisk]:
-    """Students with few points in closed assignments, or who have not begun one that is due soon."""
+    """Few points in closed assignments, or nothing begun for one due soon."""
     at_risk = []
     for student in found:
         closed = [grade for grade in student.assignments if grade.closes_at < now]

@@ -1,7 +1,4 @@
-"""Which of a student's submissions counts for a part of an assignment, and for how many points.
-
-Times of judgements are compared as the database stores them (``grades.stored``).
-"""
+"""Which submission counts for a part, and its points. Times are compared as stored (``grades.stored``)."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ class Criterion:
     points: float
 
 
-# Criterion id -> a student's points and the reason.
+# Criterion id -> points and reason.
 Scores = Mapping[int, tuple[float, str]]
 
 
@@ -41,14 +38,14 @@ class Part:
     title: str
     scheme: Scheme
     broken: bool
-    shown: int | None  # the challenge version whose regraded judgements count
-    asked_at: Any  # when the assignment began to ask for the challenge, as stored
+    shown: int | None  # whose regraded judgements count
+    asked_at: Any  # since when the assignment asks for it, as stored
     rubric: tuple[Criterion, ...] = ()
-    questions: float = 0.0  # points for all questions on the kernel
+    questions: float = 0.0  # points for all questions
 
     @property
     def computed(self) -> float:
-        """The most that a submission can get by itself."""
+        """The most that a submission can earn by itself."""
         return self.scheme.most + self.questions
 
     @property
@@ -87,20 +84,20 @@ class Times:
 @dataclass(slots=True)
 class Choice:
     first: Judgement  # of the submission itself
-    counted: Judgement  # its latest published judgement: ``first`` unless it was regraded
+    counted: Judgement  # its latest published judgement
     raw: float  # points before lateness
     late_days: int
     points: float
-    asked: Share | None = None  # right answers and questions, if it has questions
+    asked: Share | None = None  # right answers and questions
 
 
 @dataclass(slots=True)
 class Grade:
-    """Of one student for one part."""
-
     attempts: int = 0
     voided: list[str] = field(default_factory=list)  # public ids
-    outside: list[Judgement] = field(default_factory=list)  # in a language that the assignment does not take
+    outside: list[Judgement] = field(
+        default_factory=list
+    )  # in a language that the assignment does not accept
     right: bool = False
     choice: Choice | None = None
     grace: int = 0
@@ -109,7 +106,6 @@ class Grade:
 def of_assignment(
     rows: Sequence[Judgement], student: Student, part: Part, times: Times
 ) -> Sequence[Judgement]:
-    """The student's submissions that were handed in for that part."""
     stays, asked_at, opens, closes = student.stays, part.asked_at, times.opens, times.closes
     return [row for row in rows if taught.counts(row.at, stays, asked_at, opens, closes)]
 
@@ -117,7 +113,7 @@ def of_assignment(
 def by_language(
     assignment: AssignmentRow, rows: Sequence[Judgement]
 ) -> tuple[Sequence[Judgement], Sequence[Judgement]]:
-    """Those in a language that the assignment takes, and the others: its languages may have been narrowed since."""
+    """Accepted languages and others: the list may have changed."""
     if not assignment.languages:
         return rows, ()
     others = [row for row in rows if row.language not in assignment.languages]
@@ -138,8 +134,8 @@ def weigh(
     resolutions: Mapping[str, float],
     asked: Mapping[int, Share] | None = None,
 ) -> Grade:
-    """Choose among a student's submissions for a part. ``again``: regraded judgements by the submission's id;
-    ``free``: late days that grace days pay; ``asked``: right answers and questions by the submission's id."""
+    """``again``: regraded judgements, ``asked``: right answers and questions, both by submission id; ``free``: paid
+    late days."""
     asked = asked or {}
     due = times.due
     grade = Grade()
@@ -162,7 +158,7 @@ def weigh(
         if not accepted and not (partial and counted.credit):
             continue
         grade.right = grade.right or accepted
-        if row.at > due or part.questions:  # with questions, the fastest need not have the most points
+        if row.at > due or part.questions:  # the fastest may not have the most points
             others.append((row, counted))
             continue
         speedup = counted.speedup
@@ -197,7 +193,7 @@ def weigh(
             raw += pointing.for_questions(part.questions, share)
         days = times.window.late_days(grades.moment(row.at)) if row.at > due else 0
         points = raw * pointing.kept_share(days, free, percent)
-        # On equal points the less late one wins: it spends no grace days.
+        # On equal points the less late one: it spends no grace days.
         if grade.choice is None or (points, -days) > (grade.choice.points, -grade.choice.late_days):
             grade.choice = Choice(row, counted, raw, days, points, share)
     if grade.choice is not None and grade.choice.raw > 0 and percent > 0:

@@ -1,5 +1,5 @@
-"""Ways for students into a course: a personal link for each person on the roster, printed or mailed, or a join code.
-Either can also make an account, if the platform allows sign-up by invitation."""
+"""Students join by a personal link, printed or mailed, or by a code. Either can make an account if sign-up by
+invitation is allowed."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-# A mailed key proves the address, a printed one does not.
+# Only a mailed key proves the address.
 PRINTED, MAILED = "crs_", "crm_"
-# A code has two halves and a dash, and may be typed with spaces. Keys of other links are longer.
+# Two halves and a dash, perhaps with spaces; keys are longer.
 _CODE_CHARS, _TYPED_CHARS = 9, 16
 _TEXT = """\
 Hello {name},
@@ -57,11 +57,8 @@ _HINT = "Ask your teacher for a new one."
 def order_invitations(
     platform: Platform, user: User, slug: str, order: InvitationOrder, base: str = ""
 ) -> InvitationSheet:
-    """New links for people on the roster who have not joined; their earlier links stop working. Mails are sent after
-    the answer, and the roster shows when.
-
-    Raises NotFound, NotAllowed, Conflict (no mail here; nobody is waiting).
-    """
+    """Earlier links stop working; mails go out after the answer. Raises NotFound, NotAllowed, Conflict (no mail, or
+    nobody waits)."""
     if order.mail:
         mail.need(platform.settings)
     at = platform.settings.url or base or links.base_url(platform.settings)
@@ -119,7 +116,7 @@ def _personal(row: CourseInvitationRow, link: str) -> PersonalLink:
 
 
 def _mail_all(platform: Platform, course: str, until: datetime, made: list[tuple[int, PersonalLink]]) -> None:
-    """One after the other, about one a second. A failure does not stop the others."""
+    """About one a second; failures do not stop it."""
     for number, link in made:
         text = _TEXT.format(name=link.full_name or link.email, course=course, link=link.link, until=until)
         try:
@@ -155,7 +152,7 @@ def make_code(platform: Platform, user: User, slug: str, body: JoinCodeBody, bas
 
 
 def list_codes(platform: Platform, user: User, slug: str, base: str = "") -> JoinCodeList:
-    """Valid codes, newest first. Raises NotFound, NotAllowed."""
+    """Valid ones, newest first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.ROSTER_EDIT) as course:
         usable = (JoinCodeRow.course_id == course.row.id, JoinCodeRow.expires_at > utcnow(), _left())
         rows = course.session.scalars(
@@ -165,7 +162,7 @@ def list_codes(platform: Platform, user: User, slug: str, base: str = "") -> Joi
 
 
 def revoke_code(platform: Platform, user: User, slug: str, number: int) -> None:
-    """People who joined with it stay. Raises NotFound, NotAllowed."""
+    """Its members stay. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         of_it = (JoinCodeRow.id == number, JoinCodeRow.course_id == course.row.id)
         if number >= 2**31 or not changed(course.session, delete(JoinCodeRow).where(*of_it)):
@@ -195,18 +192,16 @@ def _left() -> ColumnElement[bool]:
 
 
 def is_personal(key: str) -> bool:
-    """True if it looks like a personal link's key."""
     return key.startswith((PRINTED, MAILED))
 
 
 def is_key(key: str) -> bool:
-    """True if it looks like a personal link's key or a join code."""
     typed = len(key) <= _TYPED_CHARS and len(tidy_code(key)) == _CODE_CHARS
     return typed or is_personal(key)
 
 
 def offer(platform: Platform, key: str) -> JoinOffer:
-    """For the page that the link opens. Raises LinkUseless."""
+    """Raises LinkUseless."""
     with platform.sessions() as session:
         found, course = _find(session, key)
         if isinstance(found, JoinCodeRow) and found.uses is not None and found.used >= found.uses:
@@ -218,23 +213,21 @@ def offer(platform: Platform, key: str) -> JoinOffer:
 
 
 def join(platform: Platform, user: User, key: str) -> CourseView:
-    """Become a student of the course, if not one already. Raises LinkUseless, Conflict (they teach it), NotAllowed (its
-    staff removed them)."""
+    """Raises LinkUseless, Conflict (they teach it), NotAllowed (removed by staff)."""
     with writing(platform.sessions) as session:
         slug = enter(session, user.id, key).slug
     return courses.get_course(platform, user, slug)
 
 
 def enter(session: Session, user: int, key: str) -> CourseRow:
-    """The same within a transaction, which may also make the account. Raises LinkUseless, Conflict, NotAllowed."""
+    """Its transaction may make the account. Raises as ``join`` does."""
     found, course = _find(session, key)
     _admit(session, user, found, course)
     return course
 
 
 def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
-    """Put the owner of a verified address on the roster of every course that waits for it. Their first visit
-    accepts."""
+    """On every roster that waits for the verified address. The first visit accepts."""
     entered = []
     for found, course in waiting_for(session, email):
         try:
@@ -246,7 +239,7 @@ def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
 
 
 def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow, CourseRow]]:
-    """People whom rosters of open courses expect under that address."""
+    """In open courses."""
     key = email.lower()
     found = session.execute(
         select(CourseInvitationRow, CourseRow)
@@ -256,7 +249,7 @@ def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow,
             CourseInvitationRow.accepted_at.is_(None),
             CourseRow.archived_at.is_(None),
         )
-        # Courses are locked in one order, so nobody deadlocks.
+        # One order of locks prevents deadlocks.
         .order_by(CourseInvitationRow.course_id, CourseInvitationRow.id)
     )
     return [(invitation, course) for invitation, course in found]
@@ -269,7 +262,7 @@ def _admit(
     course: CourseRow,
     accepts: bool = True,
 ) -> None:
-    """``accepts``: the student acts themselves. Raises LinkUseless, Conflict, NotAllowed."""
+    """Raises LinkUseless, Conflict, NotAllowed."""
     courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow).where(MemberRow.course_id == course.id, MemberRow.user_id == user).with_for_update()
@@ -308,7 +301,7 @@ def came_by(found: CourseInvitationRow | JoinCodeRow) -> str:
 
 
 def proven_address(platform: Platform, key: str) -> str | None:
-    """The address that a mailed key proves, for a new account."""
+    """For a new account."""
     if not key.startswith(MAILED):
         return None
     with platform.sessions() as session:

@@ -1,4 +1,4 @@
-"""A process's cache of computed grades, valid while nothing that they depend on changes."""
+"""A process's cache of grades, valid while nothing they depend on changes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from cachetools import LRUCache
 
 from grader.schemas.gradebook import StudentGrades
 
-# A course of 500 students with 12 assignments takes some 10 MiB.
+# 500 students with 12 assignments take some 10 MiB.
 _KEPT_COURSES = 16
 
 
 @dataclass
 class KeptCourse:
-    """``rules``: everything that grades depend on and that is the same for everyone. ``students``: by id, the facts
-    behind their grades, and the grades."""
+    """``rules``: equal for everyone. ``students``: by id, facts and grades."""
 
     rules: Hashable
     students: dict[int, tuple[Hashable, StudentGrades]] = field(default_factory=dict)
@@ -31,7 +30,7 @@ class KeptGrades:
         self._lock = threading.Lock()
 
     def of(self, course: int, rules: Hashable) -> KeptCourse:
-        """The cache of a course, new if its rules changed. Two threads may fill the same one: both write the truth."""
+        """Empty if the rules changed. Two threads may fill it with the same values."""
         with self._lock:
             kept = self._courses.get(course)
             if kept is None or kept.rules != rules:

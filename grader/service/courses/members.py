@@ -1,5 +1,3 @@
-"""Students, sections and groups of a course."""
-
 from __future__ import annotations
 
 from sqlalchemy import select
@@ -19,7 +17,7 @@ def sections_of(course: OpenCourse) -> list[str]:
 
 
 def groups_of(course: OpenCourse) -> list[str]:
-    """Of students, not of people who have not joined."""
+    """Without people who have not joined."""
     query = select(MemberRow.group_name).where(
         MemberRow.course_id == course.row.id, MemberRow.left_at.is_(None)
     )

@@ -1,5 +1,3 @@
-"""Staff give points in place of the computed ones."""
-
 from __future__ import annotations
 
 from sqlalchemy import select
@@ -20,11 +18,8 @@ from grader.service.platform import Platform
 def override(
     platform: Platform, user: User, course_slug: str, slug: str, body: OverrideBody
 ) -> StudentGrades:
-    """Set a student's points, with a reason that the student reads; without points, remove the override.
-
-    Raises NotFound, NotAllowed, BadRequest (also for more points than the part has, without ``body.extra``, or than
-    the course's policy allows), Conflict (somebody else changed it since it was read).
-    """
+    """None removes points. Raises NotFound, NotAllowed, BadRequest (also above the part's without ``body.extra``, or
+    above the policy's limit), Conflict (changed meanwhile)."""
     reason = audit.tidy_reason(body.reason, needed=True)
     with courses.changing(platform, user, course_slug, Action.GRADES_OVERRIDE) as course:
         session, row = course.session, assignments.find(course, slug)

@@ -1,7 +1,4 @@
-"""Who may do what in a course: one table for every use case. A test walks it over every route.
-
-People may have several standings at once: the platform's staff may teach a course, too. Each adds its rights.
-"""
+"""One table of who may do what, tested over every route. Standings add up."""
 
 from __future__ import annotations
 
@@ -20,8 +17,7 @@ from grader.service.accounts.accounts import User
 
 
 class Standing(StrEnum):
-    """A user's relation to a course. ``staff`` and ``admin`` are the platform's, in every course; ``visitor``: signed
-    in without a role in it."""
+    """``staff`` and ``admin``: the platform's, in every course; ``visitor``: without a role."""
 
     VISITOR = "visitor"
     STUDENT = "student"
@@ -33,7 +29,7 @@ class Standing(StrEnum):
 
 
 class Action(StrEnum):
-    """The audit log names staff actions by these values."""
+    """Values in the audit log."""
 
     COURSE_CREATE = "course.create"
     COURSE_LISTED = "course.read_listed"
@@ -117,11 +113,10 @@ class Action(StrEnum):
 _ADMINS = frozenset({Standing.OWNER, Standing.ADMIN})
 _TEACHERS = _ADMINS | {Standing.INSTRUCTOR}
 _GRADERS = _TEACHERS | {Standing.ASSISTANT}
-# The platform's staff read every submission. In other people's courses they change nothing, except that they may void a
-# result everywhere.
+# Platform staff read every submission; in others' courses they only void.
 _READERS = _GRADERS | {Standing.STAFF}
 _MEMBERS = _READERS | {Standing.STUDENT}
-# Competitions and common challenges belong to no course: the platform's staff run them.
+# Competitions and common challenges belong to no course.
 _PLATFORM = frozenset({Standing.STAFF, Standing.ADMIN})
 
 TABLE: Mapping[Action, frozenset[Standing]] = {
@@ -132,7 +127,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COURSE_STAFF: _ADMINS,
     Action.ROSTER_READ: _READERS,
     Action.ROSTER_EDIT: _TEACHERS,
-    # Their own; staff change everybody's on the roster.
+    # Students choose their own; staff change all on the roster.
     Action.GROUP_CHOOSE: frozenset({Standing.STUDENT}),
     Action.ASSIGNMENT_READ: _MEMBERS,
     Action.ASSIGNMENT_READ_DRAFT: _READERS,
@@ -146,9 +141,8 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COMMENT: _GRADERS,
     Action.REGRADE: _TEACHERS,
     Action.VOID: _TEACHERS,
-    # Of challenges, and of what belongs to no course: practice and competitions.
     Action.REGRADE_ANY: _PLATFORM,
-    # Everywhere: on boards and in every course.
+    # On boards and in every course.
     Action.VOID_ANY: _PLATFORM,
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,
@@ -157,7 +151,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.REVIEW: _GRADERS,
     Action.REVIEW_ANY: _PLATFORM,
     Action.LTI_READ: _READERS,
-    # People whom another site calls instructors come in by it.
+    # For another site's instructors.
     Action.LTI_LINK: _ADMINS,
     Action.LTI_SELECT: _TEACHERS,
     Action.LTI_SEND: _TEACHERS,
@@ -172,10 +166,10 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUESTION_READ: _MEMBERS,
     Action.QUESTION_ANSWER: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
-    # Everyone may export and delete their own; that of staff only admins.
+    # Everyone may do it with their own account; only admins with staff's.
     Action.ACCOUNT_EXPORT: _PLATFORM,
     Action.ACCOUNT_DELETE: _PLATFORM,
-    # Of any course, since teachers choose assignments from drafts, too.
+    # Teachers choose assignments from drafts.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
     Action.CHALLENGE_PUBLISH: _PLATFORM,
     Action.PERSON_ROLE: frozenset({Standing.ADMIN}),
@@ -192,7 +186,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.SUBMISSION_REQUEUE: _PLATFORM,
     # Everyone may cancel their own.
     Action.SUBMISSION_CANCEL: _PLATFORM,
-    # Its author alone. It is in the log because staff may ask why an entry is gone.
+    # Only its author; staff may ask the log why an entry is gone.
     Action.ENTRY_WITHDRAW: frozenset(),
     Action.PLATFORM_AUDIT: _PLATFORM,
     Action.CHALLENGE_UPLOADS: _PLATFORM,
@@ -201,7 +195,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.CHALLENGE_CHECK: _PLATFORM,
     Action.CHALLENGE_USE: _PLATFORM,
     Action.CHALLENGE_BOARD: _PLATFORM,
-    # Challenges of the course, of any state, with solutions and hidden cases.
+    # Of any state, with solutions and hidden cases.
     Action.CATALOGUE_READ: _TEACHERS | {Standing.STAFF},
     Action.CATALOGUE_EDIT: _TEACHERS,
     Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},
@@ -215,7 +209,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
 
 
 def standings(session: Session, user: User, course: int | None = None) -> frozenset[Standing]:
-    """Standings of ``user`` in the course of that id. A token without the scope ``staff`` makes a teacher a student."""
+    """Without the token's scope ``staff`` a teacher is a student."""
     found = {Standing.VISITOR}
     if user.staff:
         found.add(Standing.STAFF)
@@ -228,7 +222,7 @@ def standings(session: Session, user: User, course: int | None = None) -> frozen
 
 
 def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
-    """The same over all courses together, for things that belong to none."""
+    """Over all courses."""
     found = standings(session, user)
     if user.teaches and Scope.STAFF in user.scopes:
         taught = [role.value for role in STAFF_OF_COURSE]
@@ -238,14 +232,14 @@ def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
 
 
 def role_in(session: Session, user: int, course: int) -> CourseRole | None:
-    """The user's role in the course; None if they have none or left."""
+    """None also after leaving."""
     of_both = (MemberRow.course_id == course, MemberRow.user_id == user, MemberRow.left_at.is_(None))
     role = session.scalar(select(MemberRow.role).where(*of_both))
     return None if role is None else CourseRole(role)
 
 
 def courses_where(session: Session, user: User, action: Action) -> list[int]:
-    """Ids of the courses in which ``user`` has that right by their role there, not by platform roles."""
+    """Course ids, by the roles there only."""
     if Scope.STAFF not in user.scopes:
         return []
     roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[action]]

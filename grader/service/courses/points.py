@@ -1,8 +1,5 @@
-"""Points of a submission: for correctness, for each speedup that it reaches, less a share for lateness.
-
-Speedups are relative to the baseline that is frozen for the challenge's version on that GPU model, so points do not
-depend on the machine that judged.
-"""
+"""Points for correctness and speedups, less a share for lateness. Speedups use the frozen baseline of the version and
+GPU model, not the judging machine's."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ class Tier:
 
 @dataclass(frozen=True)
 class Scheme:
-    """What a challenge's ``[grading]`` gives. ``weight`` multiplies all of it."""
+    """``weight`` multiplies all."""
 
     correctness: float
     tiers: Sequence[Tier]
@@ -33,9 +30,8 @@ class Scheme:
     def earned(
         self, accepted: bool, speedup: float | None, resolution: float, credit: float | None = None
     ) -> float:
-        """Points before lateness. A speedup reaches a tier if it is within ``resolution``, a share of the time, of
-        it: the board cannot tell them apart. ``credit``: the share of the correctness points that it gets if it is not
-        accepted."""
+        """Before lateness. Tiers are reached within ``resolution`` (a share of the time). ``credit``: share of
+        correctness points if not accepted."""
         if not accepted:
             return self.weight * self.correctness * (credit or 0.0)
         reached = 0.0 if speedup is None else speedup * (1 + resolution)
@@ -46,7 +42,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the explanation. The lines' ``points`` add up to the grade; a deduction has no ``most``."""
+    """``points`` add up to the grade; deductions have no ``most``."""
 
     text: str
     points: float
@@ -55,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A rubric's criterion; ``points`` is None until somebody graded it."""
+    """``points`` None: not graded yet."""
 
     title: str
     most: float
@@ -83,7 +79,7 @@ def explain(
     resolution: float,
     groups: Sequence[CaseGroup] = (),
 ) -> list[Line]:
-    """The lines behind ``earned``. ``groups``: those of the report, if they count."""
+    """``groups``: of the report, if they count."""
     weight = scheme.weight
     right = "every case is right" if accepted else "not every case is right"
     most = weight * scheme.correctness
@@ -107,7 +103,7 @@ def explain(
 
 
 def _by_groups(groups: Sequence[CaseGroup], most: float) -> list[Line]:
-    """``most``: the correctness points today, which may be others than when the groups were judged."""
+    """``most``: today's correctness points, perhaps not those at judging."""
     whole = sum(group.most for group in groups)
     return [
         Line(
@@ -126,7 +122,6 @@ def for_questions(most: float, asked: tuple[int, int]) -> float:
 
 
 def questions(most: float, accepted: bool, asked: tuple[int, int] | None) -> Line:
-    """The line of points for the questions on a kernel."""
     if not accepted:
         return Line("Questions on the kernel: they come once every case is right", 0.0, most)
     if asked is None:
@@ -137,12 +132,12 @@ def questions(most: float, accepted: bool, asked: tuple[int, int] | None) -> Lin
 
 
 def kept_share(late_days: int, grace_days: int, percent: float) -> float:
-    """The share of the points that remains after ``late_days``; ``grace_days`` of them are free."""
+    """``grace_days`` of ``late_days`` are free."""
     return max(0.0, 1 - max(0, late_days - grace_days) * percent / 100)
 
 
 def lateness(points: float, late_days: int, grace_days: int, percent: float) -> Line | None:
-    """The deduction for lateness; None if it was handed in on time."""
+    """None if it was on time."""
     if late_days == 0:
         return None
     days = "1 day late" if late_days == 1 else f"{late_days} days late"

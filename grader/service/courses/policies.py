@@ -1,5 +1,3 @@
-"""Makes grades of points: an assignment's scale and curve, then the course's total of those that count."""
-
 from __future__ import annotations
 
 import math
@@ -13,14 +11,14 @@ from grader.records.models import CurveRow
 from grader.schemas.gradebook import AssignmentGrade, CategoryGrade
 from grader.schemas.policy import Category, GradePolicy
 
-# Of categories, if the policy names no scale.
+# The default scale of categories.
 _SCALE = 100.0
 _NAMES = ("p", "most", "mean", "highest")
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A formula, with the class's values of the time when it was applied."""
+    """With the class's values when it was applied."""
 
     formula: str
     mean: float
@@ -31,8 +29,7 @@ class Curve:
         return cls(row.formula, row.mean, row.highest)
 
     def __call__(self, points: float, most: float) -> float:
-        """The points that these become, at least 0. Where the formula has no value they stay: a later zero must not
-        take the whole gradebook down."""
+        """At least 0; unchanged without a value: a later zero must not break the gradebook."""
         values = {"p": points, "most": most, "mean": self.mean, "highest": self.highest}
         try:
             found = expression.parse(self.formula)(values)
@@ -58,7 +55,7 @@ def formula_of(text: str) -> Expression:
 
 @dataclass(frozen=True)
 class Rules:
-    """A course's policy, its curves by assignment (an id), and the one of the total."""
+    """``curves``: by assignment (an id)."""
 
     policy: GradePolicy = field(default_factory=GradePolicy)
     curves: Mapping[int | None, Curve] = field(default_factory=dict)
@@ -67,14 +64,14 @@ class Rules:
         return self.policy.model_dump_json(), frozenset(self.curves.items())
 
     def most_by_staff(self, most: float) -> float | None:
-        """What an override may reach for a challenge of ``most`` points; None: any number."""
+        """The limit of an override; None: any number."""
         percent = self.policy.override_percent
         return None if percent is None else most * percent / 100
 
 
 @dataclass(frozen=True)
 class Scaled:
-    """Points of an assignment: in its scale, and after its curve. ``most``: of both."""
+    """In its scale, and after its curve; ``most``: of both."""
 
     scaled: float
     counted: float
@@ -92,7 +89,7 @@ def scaled(points: float, most: float, out_of: float | None, curve: Curve | None
 
 @dataclass(frozen=True)
 class Total:
-    """``left_out``: assignment -> why it does not count."""
+    """``left_out``: assignment -> reason."""
 
     points: float
     most: float
@@ -146,7 +143,7 @@ def _sum(found: Sequence[AssignmentGrade], left_out: Mapping[str, str]) -> tuple
 
 
 def _lowest(found: Sequence[AssignmentGrade], count: int) -> list[str]:
-    """Those with the lowest share of their points, of equal ones the earlier; never all."""
+    """Lowest share of points, of equals the earlier; never all."""
     with_points = [given for given in found if given.counted_most]
     by_share = sorted(with_points, key=lambda given: (given.counted or 0.0) / (given.counted_most or 1.0))
     return [given.assignment for given in by_share[: min(count, max(0, len(with_points) - 1))]]

@@ -1,4 +1,4 @@
-"""What students may read only later: feedback until its release, hidden cases until every deadline is over."""
+"""What students may read only later."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from grader.service.courses.windows import Windows
 
 
 def feedback_held(session: Session, row: SubmissionRow) -> bool:
-    """True if an assignment that the submission counts for holds its feedback until the release: also after the author
-    left or the course was archived."""
+    """Also after the author left or the course was archived."""
     query = select(AssignmentRow.id).where(SubmissionRow.id == row.id, *taught.handed_in())
     within = session.scalars(query.distinct()).all()
     return bool(within) and bool(unreleased(session, within))
 
 
 def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
-    """Those of the assignments (ids) with feedback that students cannot read yet."""
+    """Ids with feedback that students cannot read yet."""
     settings = FeedbackRow
     query = select(settings.assignment_id).where(
         settings.assignment_id.in_(assignments),
@@ -41,8 +40,7 @@ def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
 
 
 def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:
-    """True if a student may read a challenge's hidden cases: one of their assignments reveals them, and every
-    assignment and competition with the challenge has ended for everyone."""
+    """If an assignment reveals them, and every assignment and competition with the challenge has ended for everyone."""
     part = AssignmentPartRow
     found = session.execute(
         select(AssignmentRow, CourseRow)

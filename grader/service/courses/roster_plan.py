@@ -1,5 +1,3 @@
-"""Compares a table with a course's roster: what an import would change, and what is wrong in the table."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -25,7 +23,7 @@ from grader.service.accounts import addresses
 from grader.service.courses import courses
 from grader.service.courses.courses import OpenCourse
 
-# Columns of a table -> attributes of members and invitations.
+# Columns -> attributes of members and invitations.
 ATTRIBUTES = {FULL_NAME: "full_name", NUMBER: "student_number", SECTION: "section", GROUP: "group_name"}
 
 
@@ -74,7 +72,7 @@ class RosterPlan:
     changes: list[RosterChange] = field(default_factory=list)
     problems: list[RosterProblem] = field(default_factory=list)
     unchanged: int = 0
-    # Members by name: let back in (True) or removed.
+    # By name: let back in (True) or removed.
     moved: dict[str, bool] = field(default_factory=dict)
     _new: list[MemberRow | CourseInvitationRow] = field(default_factory=list)
     _gone: list[CourseInvitationRow] = field(default_factory=list)
@@ -82,7 +80,7 @@ class RosterPlan:
     _added: list[int] = field(default_factory=list)
 
     def make(self) -> None:
-        """Plan the changes; nothing in the database changes."""
+        """Changes nothing in the database."""
         self.problems = [
             RosterProblem(line=problem.line, column=problem.column, text=problem.text)
             for problem in self.file.problems
@@ -100,8 +98,7 @@ class RosterPlan:
         self.problems.sort(key=lambda item: item.line)
 
     def _find_by_number(self, lines: Sequence[RosterLine]) -> None:
-        """Match lines by student number, for people whom no line names by account or address. Numbers get corrected:
-        then one person has the number that another had."""
+        """For people not named otherwise. Numbers get corrected: one person may have another's old number."""
         users: set[int | None] = set()
         invited: set[int | None] = set()
         for line in lines:
@@ -123,7 +120,7 @@ class RosterPlan:
                     self.by_number.setdefault(row.person[1:], row.user_id)
 
     def _identified(self, line: RosterLine) -> tuple[int | None, CourseInvitationRow | None]:
-        """The account and the invitation that a line names by account or address."""
+        """Named by account or address."""
         invited = self.known.invitations.get(line[EMAIL].lower()) if line[EMAIL] else None
         if line[ACCOUNT]:
             return self.known.by_account.get(line[ACCOUNT].lower()), invited
@@ -161,13 +158,13 @@ class RosterPlan:
             self._invitation(line)
 
     def _keys(self, line: RosterLine, user: int | None) -> list[object]:
-        """Everything that identifies a line's person: no second line may have the same."""
+        """No two lines may share one of these."""
         keys: list[object] = [line[EMAIL].lower()] if line[EMAIL] else []
         keys += [("#", line[NUMBER])] if line[NUMBER] else []
         return keys + ([user] if user is not None else [])
 
     def _user(self, line: RosterLine) -> int | str | None:
-        """The line's account; a text if there is a problem, which is noted."""
+        """None or an account; a text if there is a problem, which is noted."""
         user, invited = self._identified(line)
         if line[ACCOUNT]:
             if user is None:
@@ -219,7 +216,7 @@ class RosterPlan:
         row = self.known.invitations.get(person)
         if row is None and line[NUMBER]:
             row = self.invited_by_number.get(line[NUMBER])
-            # A line without an address keeps the invited person's.
+            # Without an address, the invited person's stays.
             person = row.person if row is not None and not line[EMAIL] else person
         values = self._said(line)
         if row is None:
@@ -244,7 +241,7 @@ class RosterPlan:
                 what.append("their link stops working")
             values |= {"sha256": None, "issued_at": None, "expires_at": None}
         if what or row.accepted_at is not None:
-            # An invitation used by an account that is gone is open again.
+            # The account is gone, so the invitation is open again.
             self._values.append((row, {**values, "person": person, "accepted_at": None, "user_id": None}))
             self._note(
                 line, line[EMAIL] or row.person, "change" if row.accepted_at is None else "return", what
@@ -301,7 +298,7 @@ class RosterPlan:
 
 
 def _person(line: RosterLine) -> str:
-    """The text by which an invitation knows a line's person."""
+    """Identifies the person in invitations."""
     return line[EMAIL].lower() or f"#{line[NUMBER]}"
 
 

@@ -1,5 +1,3 @@
-"""A course's people: read, changed one by one, and imported from a table."""
-
 from __future__ import annotations
 
 from sqlalchemy import select
@@ -28,8 +26,7 @@ from grader.service.platform import Platform
 
 
 def get_roster(platform: Platform, user: User, slug: str) -> Roster:
-    """Members by name, then people who have not joined yet, then those whom staff removed. Raises NotFound,
-    NotAllowed."""
+    """Members by name, invited, then removed people. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.ROSTER_READ) as course:
         return _roster(course)
 
@@ -113,8 +110,7 @@ def _member(row: MemberRow, name: str, email: str | None, accepted: bool) -> Mem
 
 
 def change_member(platform: Platform, user: User, slug: str, name: str, body: MemberChange) -> Roster:
-    """Change a member's section, group, name or number; or remove a student, or let one back in whom staff removed.
-    Raises NotFound, NotAllowed, BadRequest (staff are removed from the staff), Conflict (the account was deleted)."""
+    """Also removes or lets back in. Raises NotFound, NotAllowed, BadRequest (staff), Conflict (deleted)."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         person = find_row(course.session, name)
         row = course.session.scalar(
@@ -132,7 +128,7 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
             )
         before = _facts(row)
         if body.on_roster and row.left_at is not None:
-            # The right to edit a roster does not include making people staff.
+            # Editing a roster does not include making staff.
             row.role = CourseRole.STUDENT.value
             taught.let_back_in(course.session, row)
             courses.notify_added(course, [person.id])
@@ -153,7 +149,7 @@ def _facts(row: MemberRow) -> dict[str, object]:
 
 
 def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) -> Roster:
-    """Take somebody who has not joined off the roster; their link stops working. Raises NotFound, NotAllowed."""
+    """Their link stops working. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         row = course.session.get(CourseInvitationRow, number) if number < 2**31 else None
         if row is None or row.course_id != course.row.id or row.accepted_at is not None:
@@ -169,12 +165,9 @@ def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) 
 
 
 def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -> RosterResult:
-    """Make the course's students match a table. People with an account (by address, name or a student number that is
-    known here) join the roster, others are noted for an invitation. Repeating it changes nothing. With bad rows nothing
-    is done unless ``body.skip_bad``. People whom staff removed stay out unless ``body.let_back_in``.
-
-    Raises NotFound, NotAllowed, BadRequest (not such a table).
-    """
+    """Makes students match a table: known accounts join, others are noted for an invitation. With bad rows nothing
+    changes unless ``body.skip_bad``; removed people stay out unless ``body.let_back_in``. Idempotent. Raises
+    NotFound, NotAllowed, BadRequest."""
     file = roster_file.parse(body.text)
     at = courses.reading if body.dry_run else courses.changing
     with at(platform, user, slug, Action.ROSTER_EDIT) as course:

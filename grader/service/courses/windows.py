@@ -1,5 +1,3 @@
-"""When an assignment opens, is due and closes: for everyone, for a section, for one student."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +25,7 @@ def late_until_of(text: str | None, due_at: datetime, zone: ZoneInfo) -> datetim
 
 
 def window_of(session: Session, course: CourseRow, row: AssignmentRow, user: int) -> tuple[Window, bool]:
-    """A user's times, and whether they are extended."""
+    """And whether they are extended."""
     windows = Windows.read(session, course, [row])
     return windows.of(row, user, section_of(session, course.id, user))
 
@@ -41,8 +39,6 @@ def section_of(session: Session, course: int, user: int) -> str:
 
 @dataclass(frozen=True)
 class Windows:
-    """The times of several assignments of a course for everyone in it."""
-
     zone: ZoneInfo
     of_users: Mapping[tuple[int, int], ExtensionRow]
     of_sections: Mapping[tuple[int, str], ExtensionRow]
@@ -66,8 +62,7 @@ class Windows:
         )
 
     def of(self, row: AssignmentRow, user: int, section: str) -> tuple[Window, bool]:
-        """The latest of everyone's times, the section's and the student's own: an extension never shortens time, even
-        if everyone's deadline moved since."""
+        """The latest of everyone's, the section's and the student's: extensions never shorten."""
         everyone = self.of_everyone(row)
         found = self.of_users.get((row.id, user)), self.of_sections.get((row.id, section))
         given = [extension for extension in found if extension is not None]
@@ -86,7 +81,6 @@ class Windows:
         return (row.id, user) in self.of_users or (row.id, section) in self.of_sections
 
     def last_end(self, row: AssignmentRow) -> datetime:
-        """When the last student's time ends."""
         given = [
             extension
             for key, extension in [*self.of_users.items(), *self.of_sections.items()]

@@ -1,4 +1,4 @@
-"""Reads and verifies the token with which a learning platform launches this site (LTI 1.3)."""
+"""The token of a launch (LTI 1.3)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Launch:
     assignment: str = ""  # COURSE/ASSIGNMENT or empty
     line_item: str = ""  # a column of the platform's gradebook
     scopes: tuple[str, ...] = ()
-    selects: bool = False  # staff choose an assignment, and the answer goes to ``return_url``
+    selects: bool = False  # staff choose an assignment; the answer goes to ``return_url``
     return_url: str = ""
     data: str = ""
 
@@ -72,7 +72,7 @@ def verified(known: LtiPlatformRow, token: str, nonce: str) -> Mapping[str, Any]
 
 
 def read(known: LtiPlatformRow, claims: Mapping[str, Any]) -> Launch:
-    """Raises SignOnFailed for an unknown kind of launch, or a deployment that admins did not register."""
+    """Raises SignOnFailed (unknown kind, unregistered deployment)."""
     deployment = _text(claims.get(f"{CLAIM}deployment_id"))
     if deployment not in known.deployments:
         log.warning("launch_of_unknown_deployment", platform=known.name, deployment=deployment[:100])
@@ -137,7 +137,7 @@ def _part(claims: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _text(value: Any, most: int = limits.SUBJECT_CHARS) -> str:
-    """As text; empty if it is longer than ``most``: a shortened id would be somebody else's."""
+    """Empty if too long: a shortened id would be somebody else's."""
     found = " ".join(value.split()) if isinstance(value, str) else ""
     return found if len(found) <= most else ""
 
@@ -148,7 +148,7 @@ def _full_name(claims: Mapping[str, Any]) -> str:
 
 
 def _role(roles: Any) -> Literal["instructor", "assistant", "learner", "other"]:
-    """Their role in that course. Roles in the institution or the system do not count."""
+    """Only roles in the course count."""
     found = {role for role in roles if isinstance(role, str)} if isinstance(roles, list) else set()
     if f"{_MEMBER}/Instructor#TeachingAssistant" in found:
         return "assistant"

@@ -1,4 +1,4 @@
-"""Deep linking: staff choose an assignment in a frame of their learning platform, which makes a link to it."""
+"""Staff choose an assignment in a frame of their platform, which links to it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ _TOKEN_SECONDS = 300
 
 @dataclass(frozen=True)
 class Choice:
-    ticket: str  # lets the holder choose one assignment, once
+    ticket: str  # allows one choice
     course: str
     assignments: list[tuple[str, str, float]]  # slug, title, points
 
 
 def choose(platform: Platform, launch: Launch, state: str) -> Choice:
-    """The assignments to choose from. In the platform's frame there is no session: the token says who the user is.
-    Raises SignOnFailed."""
+    """The frame has no session: the token names the user. Raises SignOnFailed."""
     user, context = _chooser(platform, launch)
     with platform.sessions() as session:
         slug = session.get_one(CourseRow, context.course_id).slug
@@ -85,8 +84,7 @@ def _chooser(platform: Platform, launch: Launch) -> tuple[User, LtiContextRow]:
 
 
 def chosen(platform: Platform, ticket: str, slug: str) -> tuple[str, str, Launch]:
-    """The address that takes the choice, the signed choice and the launch. Raises SignOnFailed, NotFound,
-    NotAllowed."""
+    """Address, signed choice, launch. Raises SignOnFailed, NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         row = session.scalar(
             select(LtiLaunchRow).where(
@@ -146,7 +144,7 @@ def _signed_choice(platform: Platform, known: LtiPlatformRow, launch: Launch, it
 
 
 def frames(platform: Platform, number: int) -> list[str]:
-    """The platform's origins: pages from there may show ours in a frame."""
+    """Origins that may show our pages in a frame."""
     with platform.sessions() as session:
         row = session.get_one(LtiPlatformRow, number)
     addresses = [row.issuer, row.auth_url, row.token_url, *(f"https://{host}" for host in row.hosts)]

@@ -1,7 +1,4 @@
-"""Sends grades to learning platforms (LTI Assignment and Grade Services).
-
-Sending is safe to repeat: a platform keeps a student's latest grade in a column, by its timestamp.
-"""
+"""Sends grades (LTI Assignment and Grade Services). Repeating is safe: the latest timestamp wins."""
 
 from __future__ import annotations
 
@@ -35,16 +32,16 @@ log = get_logger(__name__)
 _SCORE_TYPE = "application/vnd.ims.lis.v1.score+json"
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS = 60
-# A token is not used in its last seconds.
+# A token is unused in its last seconds.
 _TOKEN_MARGIN_SECONDS = 30
-# Answers that another try may change. 409: the platform has a later timestamp, as after a clock was corrected.
+# Worth another try. 409: the platform has a later timestamp.
 _AGAIN = frozenset({408, 409, 425, 429})
 _GONE = frozenset({404, 410})
 
 
 @dataclass(frozen=True)
 class _Score:
-    """A grade that this process holds and may send."""
+    """Held by this process."""
 
     id: int
     user: int
@@ -58,8 +55,7 @@ class _Score:
 
 
 def deliver(platform: Platform) -> int:
-    """Send grades that are due. Returns how many were taken. Any number of processes may do so at once. If a platform
-    does not answer, its other grades wait for the next turn."""
+    """Returns how many were taken; concurrent calls are safe. If a platform does not answer, its other grades wait."""
     taken, away = 0, set()
     for number, learning in _due(platform):
         if learning in away:
@@ -131,7 +127,7 @@ def _hold(platform: Platform, number: int) -> _Score | None:
 
 
 def _timestamp(score: _Score) -> datetime:
-    """Later than the last one, whatever clocks do."""
+    """Increases even if the clock goes back."""
     now = utcnow()
     return now if score.sent_at is None else max(now, score.sent_at + timedelta(milliseconds=1))
 
@@ -168,20 +164,20 @@ def _send(platform: Platform, score: _Score, at: datetime) -> None:
         try:
             outbound.post(_scores_url(score.line_item), json.dumps(body).encode(), headers)
         except Refused as error:
-            if error.answered == 401 and not last:  # it ended early
+            if error.answered == 401 and not last:  # the token ended early
                 continue
             raise
         return
 
 
 def _scores_url(line_item: str) -> str:
-    """Moodle's line items end in a query, which stays at the end."""
+    """A query must stay last (Moodle)."""
     parts = urlsplit(line_item)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + "/scores"))
 
 
 class _Tokens:
-    """Access tokens of platforms, cached for their lifetime."""
+    """Access tokens, cached for their lifetime."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -226,12 +222,11 @@ def _asked(platform: Platform, known: LtiPlatformRow) -> dict[str, str]:
     }
 
 
-# Shared by the process.
 TOKENS = _Tokens()
 
 
 def _settle(platform: Platform, score: _Score, sent_at: datetime, error: Unreachable | None) -> None:
-    """Record the outcome. A grade that changed meanwhile is sent again."""
+    """A grade that changed meanwhile goes again."""
     now = utcnow()
     with writing(platform.sessions) as session:
         row = session.scalar(select(LtiScoreRow).where(LtiScoreRow.id == score.id).with_for_update())

@@ -1,9 +1,6 @@
-"""Launches from learning platforms: somebody follows a link in a course there, and is signed in to that course here.
-
-The platform calls us (``begin``), we send the browser back to it with state and nonce, and it answers with a signed
-token that works once (``receive``). If the account or the course is not known here yet, the launch waits until its
-owner names it (``connect``, ``link_course``).
-"""
+"""Launches. The platform calls us (``begin``), we send the browser back with state and nonce, and it returns a signed
+token (``receive``). If account or course are unknown, the launch waits until somebody names them (``connect``,
+``link_course``)."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True)
 class Begun:
-    """The browser goes to ``url`` and must come back with ``state``."""
+    """The browser must return with ``state``."""
 
     url: str
     state: str
@@ -64,12 +61,12 @@ class Begun:
 class Outcome:
     user: User | None  # signed in by the launch
     path: str = "/lti/continue"
-    needs: Literal["", "account", "course", "nothing"] = ""  # what somebody has to name first
+    needs: Literal["", "account", "course", "nothing"] = ""  # what somebody must name first
     problem: str = ""  # shown with that request
 
 
 def find_platform(platform: Platform, params: Mapping[str, str]) -> LtiPlatformRow:
-    """The registered platform that a login request names. Raises SignOnFailed."""
+    """Raises SignOnFailed."""
     query = select(LtiPlatformRow).where(LtiPlatformRow.issuer == params.get("iss", "")[: limits.URL_CHARS])
     if client := params.get("client_id"):
         query = query.where(LtiPlatformRow.client_id == client[: limits.SUBJECT_CHARS])
@@ -121,7 +118,7 @@ def begin(platform: Platform, params: Mapping[str, str]) -> Begun:
 
 
 def receive(platform: Platform, token: str, state: str) -> Launch:
-    """Verify and read the token, which works once. Raises SignOnFailed, Unreachable."""
+    """Verifies the token, which works once. Raises SignOnFailed, Unreachable."""
     now = utcnow()
     with writing(platform.sessions) as session:
         row = session.scalar(
@@ -145,7 +142,7 @@ def receive(platform: Platform, token: str, state: str) -> Launch:
 
 
 def pending(platform: Platform, state: str) -> Launch:
-    """The launch that waits until somebody names an account or a course. Raises SignOnFailed."""
+    """Without account or course. Raises SignOnFailed."""
     with platform.sessions() as session:
         row = session.scalar(
             select(LtiLaunchRow).where(
@@ -158,7 +155,7 @@ def pending(platform: Platform, state: str) -> Launch:
 
 
 def person_of(known: LtiPlatformRow, launch: Launch) -> Person:
-    """The address counts as verified only if admins trust the platform's addresses."""
+    """Verified only if admins trust the platform's addresses."""
     return Person(
         authority=lti_platforms.authority(known),
         subject=launch.subject,
@@ -169,14 +166,13 @@ def person_of(known: LtiPlatformRow, launch: Launch) -> Person:
 
 
 def complete(platform: Platform, launch: Launch) -> Outcome:
-    """Sign the person in, make them a member and store the link, as far as the platform's rules allow. Raises
-    SignOnFailed, NotAllowed (the course's staff removed them)."""
+    """Signs in, enrols, stores the link, as far as rules allow. Raises SignOnFailed, NotAllowed (removed by staff)."""
     with platform.sessions() as session:
         known = session.get_one(LtiPlatformRow, launch.platform)
         context = context_of(session, launch)
         course = session.get(CourseRow, context.course_id) if context is not None else None
     closed = course is None or course.archived_at is not None
-    # A launch from a course that is not linked makes no account.
+    # An unlinked course makes no accounts.
     rule = Policy("none" if closed else cast("Any", known.accounts))
     try:
         user = sign_on.enter(platform, person_of(known, launch), rule)
@@ -195,7 +191,7 @@ def complete(platform: Platform, launch: Launch) -> Outcome:
 
 
 def session_user(platform: Platform, user: User) -> User:
-    """Read again, since a launch may have made them a teacher."""
+    """A launch may make them a teacher."""
     with platform.sessions() as session:
         return of_row(session.get_one(UserRow, user.id))
 
@@ -220,8 +216,7 @@ def _admit(
     launch: Launch,
     user: User,
 ) -> None:
-    """Members keep their role, and people whom staff removed stay out, whatever the platform says. Raises
-    SignOnFailed, NotAllowed."""
+    """Members keep their role; removed people stay out."""
     courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow)
@@ -275,7 +270,7 @@ def _role_here(launch: Launch, teachers: Teachers) -> CourseRole | None:
 def _note_link(
     session: Session, known: LtiPlatformRow, context: LtiContextRow, course: CourseRow, launch: Launch
 ) -> str:
-    """Store the link and the column for its grades. Returns the assignment's slug, or an empty text."""
+    """Returns the assignment's slug or ""."""
     row = session.scalar(
         select(LtiLinkRow)
         .where(LtiLinkRow.context_id == context.id, LtiLinkRow.resource == launch.resource)
@@ -291,7 +286,7 @@ def _note_link(
     row.assignment_id = assignment.id
     row.title = launch.resource_title or assignment.title
     line_item, why_not = _line_item(known, launch)
-    # A link keeps its column if the platform names none for this person.
+    # The platform may name the column for some people only.
     if line_item or not row.line_item:
         row.line_item, row.why_not = line_item, why_not
     session.flush()
@@ -322,7 +317,7 @@ def _line_item(known: LtiPlatformRow, launch: Launch) -> tuple[str, str]:
 
 
 def _assignment(session: Session, course: CourseRow, named: str) -> AssignmentRow | None:
-    """``named``: COURSE/ASSIGNMENT or ASSIGNMENT. None if it is in another course."""
+    """``named``: COURSE/ASSIGNMENT or ASSIGNMENT. None in another course."""
     of_course, _, slug = named.rpartition("/")
     if not slug or of_course not in ("", course.slug):
         return None
@@ -332,14 +327,14 @@ def _assignment(session: Session, course: CourseRow, named: str) -> AssignmentRo
 
 
 def connect(platform: Platform, user: User, launch: Launch) -> None:
-    """Connect the account with the platform's person. Raises Conflict."""
+    """Raises Conflict."""
     with platform.sessions() as session:
         known = session.get_one(LtiPlatformRow, launch.platform)
     sign_on.connect(platform, user, person_of(known, launch))
 
 
 def linkable(platform: Platform, user: User) -> list[tuple[str, str]]:
-    """Slug and name of the courses that the user may link."""
+    """Slugs and names."""
     with platform.sessions() as session:
         rows = session.scalars(
             select(CourseRow).where(CourseRow.archived_at.is_(None)).order_by(CourseRow.id.desc())
@@ -352,8 +347,7 @@ def linkable(platform: Platform, user: User) -> list[tuple[str, str]]:
 
 
 def link_course(platform: Platform, user: User, launch: Launch, slug: str, teachers: Teachers) -> None:
-    """Link the platform's course to a course here. Raises NotFound, NotAllowed, BadRequest (launched by a student, or
-    outside a course), Conflict (it is linked)."""
+    """Raises NotFound, NotAllowed, BadRequest (by a student, or outside a course), Conflict (linked)."""
     if launch.role not in ("instructor", "assistant"):
         raise BadRequest(
             "Only somebody who teaches the course there can link it.",

@@ -1,5 +1,3 @@
-"""Staff's view of a course's learning platforms: links, released grades, failures."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -38,7 +36,7 @@ def read(platform: Platform, user: User, slug: str) -> LtiCourse:
 
 @dataclass(frozen=True)
 class Counted:
-    """The number of a link's grades that were sent, wait, or failed."""
+    """A link's sent, waiting and failed grades."""
 
     assignment: str
     platform: str
@@ -89,10 +87,7 @@ def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
 
 
 def release(platform: Platform, user: User, slug: str, number: int, released: bool) -> LtiCourse:
-    """Start or stop sending the link's grades; sent ones stay at the platform.
-
-    Raises NotFound, NotAllowed, Conflict (the platform has no column for it).
-    """
+    """Starts or stops sending; sent grades stay. Raises NotFound, NotAllowed, Conflict (no column)."""
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)
         if released and not link.line_item:
@@ -113,7 +108,7 @@ def release(platform: Platform, user: User, slug: str, number: int, released: bo
 def send_again(
     platform: Platform, user: User, slug: str, number: int, student: str | None = None
 ) -> LtiCourse:
-    """Send failed and waiting grades now: one student's, or all. Raises NotFound, NotAllowed."""
+    """One student's, or all. Raises NotFound, NotAllowed."""
     now = utcnow()
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)
@@ -136,7 +131,7 @@ def send_again(
 
 
 def unlink(platform: Platform, user: User, slug: str, number: int) -> LtiCourse:
-    """End the link between the courses; members and sent grades stay. Raises NotFound, NotAllowed."""
+    """Members and sent grades stay. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.LTI_LINK) as course:
         row = course.session.get(LtiContextRow, number) if number < 2**31 else None
         if row is None or row.course_id != course.row.id:

@@ -1,8 +1,5 @@
-"""Grades for learning platforms: compares those that they should have with those that they have.
-
-The comparison uses the gradebook, so it finds every change: by a submission, an override, an extension, a late day, a
-regrade. Staff release a link's grades once; afterwards they are sent automatically (``delivery``).
-"""
+"""Compares grades that platforms should have with those they have: this finds every change. Staff release a link
+once; then ``delivery`` sends."""
 
 from __future__ import annotations
 
@@ -39,13 +36,13 @@ _DIGITS = 6
 
 
 def compare_if_due(platform: Platform) -> int:
-    """Compare if it is this process's turn. Returns the number of changed grades."""
+    """Returns the number of changed grades."""
     every = timedelta(seconds=limits.SCORES_COMPARED_SECONDS)
     return compare(platform) if chores.may_begin(platform, _CHORE, every, utcnow()) else 0
 
 
 def compare(platform: Platform) -> int:
-    """Record the grades that platforms should have for released links. Returns how many changed."""
+    """For released links. Returns the number of changes."""
     with platform.sessions() as session:
         found = session.scalars(
             select(LtiContextRow.course_id)
@@ -83,7 +80,7 @@ def compare_course(platform: Platform, course: int) -> int:
         }
     counted = 0
     for link, slug, learning in links:
-        if slug in unknown:  # a folder that is broken for an hour must not lower grades there
+        if slug in unknown:  # a broken folder must not lower grades there
             continue
         wanted = {
             student.id: given
@@ -97,14 +94,13 @@ def compare_course(platform: Platform, course: int) -> int:
 
 
 def subjects_of(session: Session, known: LtiPlatformRow) -> dict[int, str]:
-    """The platform's ids for its people, by their accounts here."""
+    """Account id -> the platform's id."""
     authority = lti_platforms.authority(known)
     rows = select(IdentityRow.user_id, IdentityRow.subject).where(IdentityRow.authority == authority)
     return dict(session.execute(rows.order_by(IdentityRow.id.desc())).all())
 
 
 def subject_digest(known: LtiPlatformRow, subject: str) -> str:
-    """The stored hash of a person for whom a platform got a grade."""
     return hashlib.sha256(f"{lti_platforms.authority(known)}\n{subject}".encode()).hexdigest()
 
 
@@ -115,8 +111,7 @@ def _note(
     digests: dict[int, str],
     now: datetime,
 ) -> int:
-    """A student who has not begun gets no zero before the deadline, unless they had points before; and later none over
-    a grade that was sent for another account of theirs."""
+    """No zero before the deadline without earlier points, nor later over a grade of another account of theirs."""
     counted = 0
     with platform.sessions() as session:
         rows = session.scalars(select(LtiScoreRow).where(LtiScoreRow.link_id == link)).all()
@@ -134,7 +129,7 @@ def _note(
     if not changes:
         return 0
     with writing(platform.sessions) as session:
-        # Locked against a second comparison, and against a worker that records what it sent.
+        # Locked against other comparisons and senders.
         fresh = {
             row.user_id: row
             for row in session.scalars(

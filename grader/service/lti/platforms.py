@@ -1,5 +1,4 @@
-"""Learning platforms that use this one as a tool, registered by admins; our signing keys, and our configuration for
-them. LTI 1.3 with its Advantage services is OpenID Connect and signed tokens; this uses Authlib and joserfc."""
+"""Learning platforms (LTI 1.3), our keys and configuration. Uses Authlib and joserfc."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ def tool(platform: Platform) -> LtiTool:
 
 
 def canvas_configuration(platform: Platform) -> dict[str, Any]:
-    """For a Canvas developer key: a link in a course's menu, and the choice of an assignment."""
+    """For a Canvas developer key."""
     ours = tool(platform)
     host = urlsplit(ours.launch_url).hostname or ""
 
@@ -92,7 +91,7 @@ def canvas_configuration(platform: Platform) -> dict[str, Any]:
 
 
 def public_keys(platform: Platform) -> dict[str, Any]:
-    """Keys that verify our tokens, made on first use."""
+    """Made on first use."""
     signing_key(platform)
     with platform.sessions() as session:
         rows = session.scalars(select(LtiKeyRow).order_by(LtiKeyRow.created_at.desc())).all()
@@ -121,8 +120,7 @@ def _new_key() -> LtiKeyRow:
 
 
 def rotate_key(platform: Platform, user: User) -> str:
-    """Make a new signing key and return its id. The previous key stays published, older ones are removed. Raises
-    NotAllowed."""
+    """Returns its id; the previous key stays published. Raises NotAllowed."""
     check_admin(user)
     made = _new_key()
     with writing(platform.sessions) as session:
@@ -150,7 +148,7 @@ def list_platforms(platform: Platform, user: User) -> LtiPlatformList:
 
 
 def add_platform(platform: Platform, user: User, body: LtiPlatformBody) -> LtiPlatformView:
-    """Raises NotAllowed, BadRequest (an address is missing), Conflict (already registered)."""
+    """Raises NotAllowed, BadRequest (an address), Conflict (registered)."""
     check_admin(user)
     body = _completed(body)
     values = body.model_dump(exclude={"kind", "site"})
@@ -174,7 +172,7 @@ def add_platform(platform: Platform, user: User, body: LtiPlatformBody) -> LtiPl
 
 
 def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
-    """With the addresses that follow from its kind."""
+    """Adds the addresses that follow from its kind."""
     site = body.site.rstrip("/")
     if body.kind is not PlatformKind.OTHER and not site:
         raise BadRequest(
@@ -191,7 +189,7 @@ def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
             "jwks_url": f"{site}/mod/lti/certs.php",
         }
     elif body.kind is PlatformKind.CANVAS:
-        # In Canvas's own hosting each site belongs to a school, and one address signs in all of them.
+        # In Canvas's hosting one address signs in for all schools.
         hosted = host.endswith(".instructure.com")
         central = "https://sso.canvaslms.com" if hosted else site
         known = {
@@ -229,7 +227,7 @@ def change_platform(platform: Platform, user: User, number: int, body: LtiPlatfo
 
 
 def remove_platform(platform: Platform, user: User, number: int) -> None:
-    """Also removes its links to courses; accounts, members and grades here stay. Raises NotAllowed, NotFound."""
+    """Also its links; accounts, members and grades stay. Raises NotAllowed, NotFound."""
     check_admin(user)
     with writing(platform.sessions) as session:
         row = find(session, number)
@@ -247,12 +245,12 @@ def find(session: Session, number: int) -> LtiPlatformRow:
 
 
 def authority(row: LtiPlatformRow) -> str:
-    """The authority of its people's identities: in Canvas's hosting all schools share one issuer."""
+    """All schools in Canvas's hosting share one issuer."""
     return f"{row.issuer} {row.client_id}"
 
 
 def is_its_own(row: LtiPlatformRow, url: str) -> bool:
-    """True if grades may be sent to that address: its host is one that admins named. A launch's claim is not enough."""
+    """Only hosts that admins named: a launch's claim is not enough."""
     return urlsplit(url).netloc.lower() in {
         urlsplit(row.token_url).netloc.lower(),
         *(host.lower() for host in row.hosts),

@@ -1,13 +1,6 @@
-"""Mails that collect a person's new notices, with links that turn mail off.
-
-The web sends them in a background thread: it has the mail server's settings and the secret that signs links. One
-process at a time does so, under a lease; if it dies, another continues after the lease ends.
-
-A mail's notices are marked with its Message-ID before it is sent, and as sent when the server took it. If the server
-refused it, they go with the next mail. If nobody knows (the process died, or the server gave no answer), the mail is
-sent once more with the same notices and Message-ID, by which mail servers and programs recognise a copy. If that ends
-the same way, no mail tells of them; the site shows them.
-"""
+"""Mails with a person's new notices, sent by a thread of one web process under a lease. Notices are marked with the
+mail's Message-ID before sending; afterwards as sent, or unmarked if refused. After an unknown outcome the mail is
+sent once more with the same Message-ID, by which programs recognise a copy."""
 
 from __future__ import annotations
 
@@ -42,12 +35,12 @@ _SECRET = "notices"  # noqa: S105 - the name of one
 _ALL = "all"
 _MAC_CHARS = 32
 _LOOK_SECONDS = 60.0
-# If the mail server refuses everything, hundreds of tries help nobody.
+# The server probably refuses everything.
 _FAILURES = 3
 
 
 def send_if_due(platform: Platform) -> int:
-    """Send if ``settings.digest_minutes`` have passed since the last time. Returns the number of mails."""
+    """Sends every ``settings.digest_minutes``. Returns the number of mails."""
     if not mail.configured(platform.settings) or not platform.settings.digest_minutes:
         return 0
     every = timedelta(minutes=platform.settings.digest_minutes)
@@ -57,7 +50,7 @@ def send_if_due(platform: Platform) -> int:
     if held is None:
         return 0
     try:
-        if not chores.is_due(platform, CHORE, every):  # another process has just done it
+        if not chores.is_due(platform, CHORE, every):  # another process did it just now
             return 0
         sent = send(platform, held.renew)
         if held.renew():
@@ -68,8 +61,7 @@ def send_if_due(platform: Platform) -> int:
 
 
 def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """Send each person one mail with all their waiting notices, while ``may_go_on`` allows it, after finishing what an
-    earlier call left open. Returns the number of mails."""
+    """One per person, while ``may_go_on``; first mails with unknown outcome. Returns their number."""
     with platform.sessions() as session:
         people = session.execute(
             select(UserRow.id, UserRow.name, UserRow.email)
@@ -98,7 +90,7 @@ def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> in
 
 @dataclass(frozen=True)
 class _Digest:
-    """A mail to ``to``. ``first``: it was not tried before."""
+    """``first``: not tried before."""
 
     message_id: str
     user: int
@@ -108,8 +100,7 @@ class _Digest:
 
 
 def _left_open(platform: Platform, user: int) -> Sequence[str]:
-    """Message-IDs of mails that the server may or may not have taken, oldest first. Only the lease's holder asks:
-    whoever began them is gone or got no answer."""
+    """Mails with unknown outcome, oldest first. The lease's holder calls it, so nobody is sending them."""
     query = select(NoticeRow.mail_id).where(
         NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id.is_not(None)
     )
@@ -122,9 +113,8 @@ def _left_open(platform: Platform, user: int) -> Sequence[str]:
 
 
 def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -> _Digest | None:
-    """Mark the notices of ``mail_id``, or if None those in no mail yet, as being sent. None if there is nothing to
-    send: no notices, no address, or no tries left."""
-    # A notice that is being counted up right now goes with the next mail.
+    """Marks notices of ``mail_id`` (None: in no mail yet). None without notices, address or tries."""
+    # A count that is changing goes with the next mail.
     query = (
         select(NoticeRow)
         .where(NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id == mail_id)
@@ -149,8 +139,8 @@ def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -
 
 
 def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
-    """Record whether the server took it. If not, its notices are as before."""
-    # Not those that were counted up meanwhile: they need another mail.
+    """A refusal leaves the notices as before."""
+    # Notices counted up meanwhile need another mail.
     own = update(NoticeRow).where(NoticeRow.user_id == digest.user, NoticeRow.mail_id == digest.message_id)
 
     def taken() -> None:
@@ -174,9 +164,9 @@ def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
 
 
 def _message_id(settings: Settings, user: int, of: Sequence[NoticeRow]) -> str:
-    """The same for the same notices with the same counts."""
+    """Equal for equal notices and counts."""
     said = f"{user} {' '.join(f'{notice.id}:{notice.count}' for notice in of)}"
-    # The other half of the MAC: the first half would be a key for the text that it signs.
+    # The first half would be a key for the text that it signs.
     mac = hmac.new(settings.secret(_SECRET), said.encode(), hashlib.sha256).hexdigest()[_MAC_CHARS:]
     return f"<{mac}.notices@{mail.domain(settings) or 'localhost'}>"
 
@@ -208,11 +198,11 @@ def _mail(settings: Settings, name: str, digest: _Digest, taken: Callable[[], No
     mail.send(settings, digest.to, subject, text, headers, message_id=digest.message_id, taken=taken)
 
 
-# ----------------------------------------------------------------------------------- turning mail off
+# ---- turning mail off
 
 
 def unsubscribe_key(settings: Settings, user: int, kind: NoticeKind | None) -> str:
-    """Signed: it names the person and the kind, needs no sign-in, and works for ever, since old mails stay."""
+    """Signed; works for ever without sign-in: old mails stay."""
     said = f"{user}.{kind.value if kind is not None else _ALL}"
     return f"{said}.{_mac(settings, said)}"
 
@@ -226,13 +216,12 @@ def unsubscribe_link(settings: Settings, user: int, kind: NoticeKind | None) -> 
 
 
 def preview_unsubscribe(platform: Platform, key: str) -> Unsubscribed:
-    """The effect of a mail's link. Raises LinkUseless."""
+    """Raises LinkUseless."""
     return _read(platform, key)[1]
 
 
 def unsubscribe(platform: Platform, key: str) -> Unsubscribed:
-    """Turn mail off, for one kind or all; notices on the site stay. Repeating it is not an error. Raises
-    LinkUseless."""
+    """Notices on the site stay. Idempotent. Raises LinkUseless."""
     user, found = _read(platform, key)
     with writing(platform.sessions) as session:
         for kind in [found.kind] if found.kind is not None else list(NoticeKind):
@@ -255,7 +244,7 @@ def _read(platform: Platform, key: str) -> tuple[int, Unsubscribed]:
 
 
 class DigestSender(Periodic):
-    """Runs in a process that serves the web."""
+    """Runs in web processes."""
 
     def __init__(self, platform: Platform) -> None:
         super().__init__("digests", _LOOK_SECONDS)
@@ -264,5 +253,5 @@ class DigestSender(Periodic):
     def run_once(self) -> None:
         try:
             send_if_due(self._platform)
-        except Exception as error:  # the database was away, say: the next turn tries again
+        except Exception as error:  # such as a lost database; retried
             log.warning("digests_failed", error=f"{type(error).__name__}: {error}")

@@ -1,5 +1,4 @@
-"""Mail over SMTP, sent after the web's answer: nobody waits for the mail server, and response times reveal nothing
-about it."""
+"""Mail over SMTP, sent after the answer, so response times reveal nothing."""
 
 from __future__ import annotations
 
@@ -23,10 +22,10 @@ log = get_logger(__name__)
 
 
 class NoAnswer(Unreachable):
-    """The server received a whole mail and did not say whether it took it."""
+    """The server may have taken the mail."""
 
 
-# Mail servers are slow, and dislike many connections from one site.
+# Mail servers dislike many connections from one site.
 _SENDERS = 2
 
 
@@ -50,7 +49,7 @@ class _Post:
             job()
         except GraderError as error:
             log.error("mail_not_sent", reason=error.message)
-        except Exception:  # nobody waits for it, so only the log can report it
+        except Exception:  # only the log can report it
             log.exception("mail_not_sent")
         finally:
             self._room.release()
@@ -65,17 +64,17 @@ class _Post:
 
 @functools.cache
 def _post() -> _Post:
-    # Made on first use: in the serving process, after the fork.
+    # Made after the fork.
     return _Post()
 
 
 def later(job: Callable[[], None]) -> None:
-    """Run ``job`` soon in a thread; its exceptions are logged."""
+    """Runs in a thread; exceptions are logged."""
     _post().put(job)
 
 
 def settle(seconds: float = limits.MAIL_SECONDS) -> bool:
-    """Wait until nothing is under way; False if something still is."""
+    """Waits for all jobs; False if one is unfinished."""
     return _post().settle(seconds)
 
 
@@ -84,7 +83,7 @@ def configured(settings: Settings) -> bool:
 
 
 def need(settings: Settings) -> None:
-    """Raises Conflict if this platform sends no mail."""
+    """Raises Conflict."""
     if not configured(settings):
         raise Conflict("This platform sends no mail.", "Ask the staff: they can make a link for you.")
 
@@ -99,12 +98,11 @@ def send(
     message_id: str | None = None,
     taken: Callable[[], None] = lambda: None,
 ) -> None:
-    """Hand one mail to the server. ``message_id`` defaults to a new one; ``taken`` is called when the server took the
-    mail. Raises NoAnswer, and Unreachable if the server did not take it or broke its promise of TLS."""
+    """``taken``: called once the server took it. Raises NoAnswer, Unreachable (not taken, or no TLS)."""
     message = EmailMessage()
     message["From"] = settings.smtp_from
     message["To"] = Address(addr_spec=to)
-    # People choose courses' names: a line break would be refused as another header.
+    # A line break in a course's name would begin a header.
     message["Subject"] = f"grader: {' '.join(subject.split())}"
     message["Date"] = formatdate()
     message["Message-ID"] = message_id or make_msgid(domain=domain(settings))
@@ -124,7 +122,7 @@ def send(
         )
         if server is not None:
             _part(server)
-        # Never the error's text: some servers repeat what they were sent.
+        # Servers may repeat what they were sent.
         raise (NoAnswer if unsure else Unreachable)(
             f"{':'.join(map(str, settings.mail_server))} "
             f"{'did not say whether it took' if unsure else 'did not take'} a mail: {type(error).__name__}.",
@@ -142,7 +140,7 @@ def domain(settings: Settings) -> str | None:
 
 
 class _Connection(smtplib.SMTP):
-    """``gave_all``: the server may have the mail from here on, whatever becomes of its answer."""
+    """``gave_all``: the server may have the mail."""
 
     gave_all = False
 
@@ -152,11 +150,11 @@ class _Connection(smtplib.SMTP):
 
 
 class _TlsConnection(_Connection, smtplib.SMTP_SSL):
-    """The same with TLS from the first byte."""
+    """TLS from the first byte."""
 
 
 def _part(server: smtplib.SMTP) -> None:
-    """The answer to QUIT does not change whether the mail was taken."""
+    """Whatever QUIT answers, the server took the mail."""
     try:
         server.quit()
     except (OSError, smtplib.SMTPException):
@@ -170,7 +168,7 @@ def _connect(settings: Settings) -> _Connection:
     server = _Connection(host, port, timeout=seconds)
     if settings.smtp_security == "starttls":
         try:
-            # Raises if the server does not offer it: mail never continues in the clear.
+            # Raises without STARTTLS: never in the clear.
             server.starttls(context=ssl.create_default_context())
         except BaseException:
             server.close()

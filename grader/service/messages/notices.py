@@ -1,4 +1,4 @@
-"""Notices on the site, and which of them wait to be mailed (``grader.service.messages.digests``)."""
+"""Notices on the site; ``digests`` mails them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ _TEXT_CHARS = 300
 
 
 def notify(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
-    """Notify each of ``users`` (ids) as they chose for the kind. ``path``: the page that shows the event. An unread
-    notice of the same page is counted up: ten comments are one notice."""
+    """As ``users`` (ids) chose for the kind. ``path``: the event's page. Counts up an unread notice of that page."""
     gone = select(UserRow.id).where(UserRow.deleted_at.is_not(None))
     whom = set(users)
     whom -= set(session.scalars(gone.where(UserRow.id.in_(whom)))) if whom else set()
@@ -59,7 +58,7 @@ def notify(session: Session, users: Iterable[int], kind: NoticeKind, text: str, 
         if (present := unread.get(user)) is not None:
             present.text, present.created_at, present.count = text, now, present.count + 1
             present.on_site, present.mail_due = choice.site, choice.mail
-            # A mail that is being sent has the previous text.
+            # A mail in progress has the previous text.
             present.mail_id = present.mail_begun_at = None
             present.mail_tries = 0
             continue
@@ -88,7 +87,7 @@ def _chosen(session: Session, users: Collection[int], kind: NoticeKind) -> dict[
 def list_notices(
     platform: Platform, user: User, limit: int = 50, older_than: int | None = None
 ) -> NoticeList:
-    """The user's own, newest first, at most ``limit`` (up to 200); ``older_than``: begin after this id."""
+    """Newest first, at most ``limit`` (up to 200), after ``older_than``."""
     query = (
         select(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.on_site).order_by(NoticeRow.id.desc())
     )
@@ -122,7 +121,7 @@ def _unread(session: Session, user: int) -> int:
 
 
 def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
-    """Only the user's own; unknown ones are ignored. Read notices are no longer mailed."""
+    """Ignores unknown ones. Read ones are not mailed."""
     own = update(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.read_at.is_(None))
     if body.ids is not None:
         own = own.where(NoticeRow.id.in_(body.ids))
@@ -152,7 +151,7 @@ def choices(platform: Platform, user: User) -> NoticeChoices:
 
 
 def choose(platform: Platform, user: User, body: NoticeChoicesBody) -> NoticeChoices:
-    """Turn kinds on and off. A kind that is off is not mailed, not even its waiting notices."""
+    """A kind that is off is not mailed, not even waiting notices."""
     with writing(platform.sessions) as session:
         for choice in body.choices:
             put_choice(session, user.id, choice)

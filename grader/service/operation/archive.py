@@ -1,5 +1,4 @@
-"""The file format of a backup: a zip archive with a JSON-lines file for each table, the secrets, and last a manifest
-with the hashes of all others."""
+"""A backup: a zip with a JSON-lines file per table, the secrets, and last a manifest with all hashes."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ _CHUNK = 1 << 20
 
 
 class BadBackup(GraderError):
-    """The file is not a whole backup, or cannot be restored here."""
+    """No whole backup, or not restorable here."""
 
     code = "bad_backup"
     status = 400
@@ -29,7 +28,7 @@ class BadBackup(GraderError):
 
 
 class Member(Strict):
-    """A file in the archive; ``rows`` if it is a table."""
+    """``rows``: only of tables."""
 
     sha256: str
     rows: int | None = None
@@ -54,15 +53,13 @@ def secret_member(name: str) -> str:
 
 
 class Writer:
-    """Writes members; ``close`` writes the manifest."""
-
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self.path = path
         self._file = file
         self.members: dict[str, Member] = {}
 
     def add(self, name: str, lines: Iterable[bytes]) -> Iterator[int]:
-        """Yields the number of lines written, after each."""
+        """Yields the count of written lines."""
         digest, count = hashlib.sha256(), 0
         with self._file.open(_info(name), "w", force_zip64=True) as member:
             for line in lines:
@@ -85,7 +82,7 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 class Reader:
-    """A backup that was verified from the first byte to the last."""
+    """Every byte is verified."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         """Raises BadBackup, SchemaTooNew."""
@@ -135,7 +132,7 @@ def _manifest(file: zipfile.ZipFile) -> ArchiveManifest:
 
 
 def _check_name(name: str) -> None:
-    """A member is a table's, or a file directly in the folder of secrets. Raises BadBackup."""
+    """Tables, and files directly in the folder of secrets. Raises BadBackup."""
     folder, _, file = name.partition("/")
     plain = file.isprintable() and not file.startswith(".") and not set(file) & set("/\\")
     if folder not in ("tables", "secrets") or not file or not plain or len(file) > limits.FILENAME_CHARS:

@@ -1,5 +1,3 @@
-"""Backup of a running platform to one file."""
-
 from __future__ import annotations
 
 import fcntl
@@ -20,16 +18,16 @@ from grader.records.schema import missing, revision_of
 from grader.service.operation.archive import FORMAT, ArchiveManifest, Writer, secret_member, table_member
 from grader.settings import Settings
 
-# In the data folder: a file for each backup that is being written, or whose process was killed.
+# Holds a note for each unfinished backup.
 _NOTES = "backups-at-work"
 _PARTIAL = ".partial"
 
-# The table's name, and the number of its rows done.
+# A table's name and its rows done.
 OnProgress = Callable[[str, int], None]
 
 
 class BackupFailed(GraderError):
-    """Nothing was written under the backup's name."""
+    """Nothing was written under that name."""
 
     code = "backup_failed"
 
@@ -37,10 +35,8 @@ class BackupFailed(GraderError):
 def backup(
     settings: Settings, engine: Engine, path: Path, on_progress: OnProgress = lambda _t, _n: None
 ) -> ArchiveManifest:
-    """Write a backup to ``path``, readable only by its owner, or nothing at all. All tables are read as of one moment.
-
-    Raises Conflict if the file exists or there is nothing to back up, BackupFailed if it cannot be written.
-    """
+    """All tables as of one moment, readable only by the owner, or nothing. Raises Conflict (the file exists, or
+    nothing to back up), BackupFailed."""
     if path.exists():
         raise Conflict(
             f"The file '{path}' already exists.", "Choose a new name; backups do not overwrite files."
@@ -49,7 +45,7 @@ def backup(
     try:
         with _noted(settings, partial), _snapshot(engine) as connection:
             manifest = _write(settings, connection, partial, on_progress)
-        # A link fails if the file exists by now; a rename would replace it.
+        # Unlike a rename, fails if the file exists.
         os.link(partial, path)
         _sync(path.parent)
     except OSError as error:
@@ -62,12 +58,12 @@ def backup(
 
 
 def interrupted(settings: Settings) -> list[Path]:
-    """Partial files of backups whose process was killed. They contain sources and secrets, and are not backups."""
+    """Left by killed backups, with sources and secrets."""
     return [partial for _, partial in _dead(settings.data_dir / _NOTES) if partial.is_file()]
 
 
 def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Notes of backups whose process is gone, with their content."""
+    """Whose process is gone, with their content."""
     for note in sorted(folder.glob("*")):
         with suppress(OSError, UnicodeError), note.open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # raises while its process lives
@@ -77,7 +73,7 @@ def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _noted(settings: Settings, partial: Path) -> Iterator[None]:
-    """Notes in the data folder where ``partial`` is being written; the note stays if this process is killed."""
+    """Notes the file; the note survives if this process is killed."""
     folder = settings.data_dir / _NOTES
     note = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     with ExitStack() as stack:
@@ -97,7 +93,7 @@ def _noted(settings: Settings, partial: Path) -> Iterator[None]:
 
 @contextmanager
 def _snapshot(engine: Engine) -> Iterator[Connection]:
-    """One transaction that sees the database as of its first read. SQLite in WAL mode lets others write meanwhile."""
+    """Sees the database as of the first read. SQLite in WAL mode lets others write meanwhile."""
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     with engine.connect() as connection:
         if connection.dialect.name == "postgresql":
@@ -117,7 +113,7 @@ def _write(
         raise Conflict(
             "The database has no tables, so there is nothing to back up.", "Check GRADER_DATABASE_URL."
         )
-    missing(revision)  # raises SchemaTooNew: this release does not know a later one's tables
+    missing(revision)  # raises SchemaTooNew: unknown tables
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         with zipfile.ZipFile(file, "w", allowZip64=True) as archive:

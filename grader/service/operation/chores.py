@@ -1,8 +1,5 @@
-"""Chores that one of all processes does from time to time.
-
-``may_begin`` is for short ones, or harmless if two do them. A long one that must not be done twice is due (``is_due``),
-done under a ``Lease``, and then ``done``: if its process dies, another continues once the lease ends.
-"""
+"""Periodic chores of one process. ``may_begin`` suffices if two may do it. A long chore ``is_due``, runs under a
+``Lease``, then is ``done``: if its process dies, another continues after the lease."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from grader.service.platform import Platform
 
 
 def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) -> bool:
-    """True if this process is the one to do it: one UPDATE or INSERT decides."""
+    """One UPDATE or INSERT decides."""
     before = now - every
     with platform.sessions() as session:
         known = session.get(ChoreRow, name)
@@ -38,29 +35,27 @@ def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) ->
 
 
 def is_due(platform: Platform, name: str, every: timedelta) -> bool:
-    """True if it was not done for that long, or never."""
     with platform.sessions() as session:
         known = session.get(ChoreRow, name)
         return known is None or known.begun_at <= clock(session) - every
 
 
 def done(platform: Platform, name: str) -> None:
-    """It is due again after a while. Called by the lease's holder."""
+    """Called by the lease's holder."""
     with writing(platform.sessions) as session:
         session.merge(ChoreRow(name=name, begun_at=clock(session)))
 
 
 @dataclass
 class Lease:
-    """The right to do a chore for ``limits.CHORE_LEASE_SECONDS`` after it was taken or renewed, by the database's
-    clock. The row's time identifies the holder."""
+    """For ``limits.CHORE_LEASE_SECONDS`` by the database's clock. The row's time identifies the holder."""
 
     platform: Platform
     name: str
     since: datetime
 
     def renew(self) -> bool:
-        """False if it ended and somebody else has it: the previous holder must stop."""
+        """False: another process has it, stop."""
         with writing(self.platform.sessions) as session:
             now = clock(session)
             statement = update(ChoreRow).where(*self._own()).values(begun_at=now)

@@ -1,7 +1,5 @@
-"""Some kinds of box do not contain strangers' code: with them, other machines must not be able to reach the server.
-
-``local`` boxes contain nothing; ``bubblewrap`` boxes do, except for memory if the host has no control groups for them.
-"""
+"""Boxes that do not contain strangers' code (``local``, and ``bubblewrap`` without control groups for memory) must
+not serve other machines."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from grader.errors import NotAllowed
 
 
 def check_exposure(host: str, box: str) -> None:
-    """Raises NotAllowed if boxes are not fit for strangers' code and ``host`` is not this machine alone."""
+    """Raises NotAllowed with such boxes, unless ``host`` is loopback."""
     if is_loopback(host) or not (why := _why_not(box)):
         return
     raise NotAllowed(

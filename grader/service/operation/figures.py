@@ -1,5 +1,3 @@
-"""Metrics for Prometheus: from the database and the queue, and the counters of this host's processes."""
-
 from __future__ import annotations
 
 import fcntl
@@ -30,19 +28,19 @@ from grader.service.platform import Platform
 from grader.settings import Settings
 from grader.wakeups import COMPILE, run_queue
 
-# Prometheus asks about every 15 s. More frequent or parallel requests cost the database nothing.
+# Prometheus asks about every 15 s.
 CACHE_SECONDS = 5.0
 
 
 def exposition(platform: Platform) -> bytes:
-    """All metrics in Prometheus's text format. If a part is away, its ``up`` is 0; that does not raise."""
+    """For Prometheus. Does not raise: ``up`` is 0 for parts that are down."""
     folder = folder_of(platform.settings)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return _facts(platform, folder) + counted(folder)
 
 
 def _facts(platform: Platform, folder: Path) -> bytes:
-    """One copy for all processes: a total that falls between two answers would look like a restart."""
+    """For all processes: a total that falls looks like a restart."""
     kept = folder / "facts.txt"
     with (folder / "facts.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -169,11 +167,7 @@ def _up(name: str, about: str, there: bool) -> Metric:
 
 
 def check_scraper(settings: Settings, address: str | None, token: str | None) -> None:
-    """``address`` of the requester, and its ``token`` (None: none).
-
-    Raises NotFound if only others may know of the metrics, NotSignedIn for a wrong token, BadRequest if the settings
-    contain something that is not a network.
-    """
+    """Raises NotFound (not for this address), NotSignedIn (wrong token), BadRequest (bad network in the settings)."""
     if address is not None and _is_named(settings.metrics_allow, address):
         return
     if not settings.metrics_token or token is None:

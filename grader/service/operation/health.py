@@ -1,5 +1,3 @@
-"""Health of every part, for monitors, pages and ``grader doctor``."""
-
 from __future__ import annotations
 
 import shlex
@@ -20,8 +18,7 @@ from grader.service.platform import Platform
 
 
 def health(platform: Platform) -> Health:
-    """Database, queue and workers, and alerts such as GPUs out of service and broken challenges. Never raises: a part
-    that does not answer is not ok."""
+    """Never raises: silent parts are not ok."""
     named = platform.settings.device_list
     devices, alerts = named, []
     try:
@@ -51,8 +48,8 @@ def health(platform: Platform) -> Health:
 
 
 def ready(platform: Platform) -> Probe:
-    """True if requests can be served: the database answers, has exactly this release's tables, and takes writes. One
-    query, and a write at most every ``limits.WRITE_PROBE_SECONDS``."""
+    """The database answers, has exactly this release's tables, and takes writes. One query, and a write at most every
+    ``limits.WRITE_PROBE_SECONDS``."""
     try:
         missing = schema.missing_of(platform.engine)
     except SchemaTooNew:
@@ -66,13 +63,13 @@ def ready(platform: Platform) -> Probe:
 
 
 def _of_broken(platform: Platform) -> str:
-    """Not a failure: everything else works, and a restart would fix nothing. Names are for staff."""
+    """No failure: a restart would not help. Names are for staff."""
     count = len(broken_challenges(platform))
     return f"{count} broken {'challenge' if count == 1 else 'challenges'}: `grader doctor`" if count else ""
 
 
 def catalogue_alerts(platform: Platform) -> list[Alert]:
-    """Challenges that students cannot use, or a catalogue without any."""
+    """For broken challenges and an empty catalogue."""
     catalogue = platform.catalogue
     if not (broken := catalogue.broken()) and not catalogue.slugs():
         return [
@@ -87,12 +84,12 @@ def catalogue_alerts(platform: Platform) -> list[Alert]:
     ]
 
 
-# A banner on every page may be this old; reading every file of a catalogue for each page would be slow.
+# Every page shows the banner, and reading a catalogue is slow.
 _BROKEN_SECONDS = 10.0
 
 
 def broken_challenges(platform: Platform) -> list[str]:
-    """Slugs of challenges that nobody can use, as of the last seconds."""
+    """Slugs."""
     return platform.boards.recent(
         "broken challenges",
         _BROKEN_SECONDS,
@@ -168,7 +165,7 @@ def _queue(platform: Platform) -> PartHealth:
 def _workers(
     named: list[str], devices: list[str], alive: list[WorkerRow], compiling: list[WorkerRow]
 ) -> PartHealth:
-    """Every device in the settings needs a live worker."""
+    """Every configured device needs a live worker."""
     counts = Counter(worker.device for worker in alive)
     counted = [f"{device}: {counts[device]} alive" for device in devices]
     if only := sum(not worker.device for worker in compiling):

@@ -1,4 +1,4 @@
-"""The state of the platform on one page for its staff, and repairs that need no shell."""
+"""The platform's state for staff, and repairs without a shell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ERROR_CHARS = 300
 
 
 def overview(platform: Platform, user: User) -> Operations:
-    """All of the same moment. Raises NotAllowed."""
+    """Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.OPERATIONS_READ)
         now = clock(session)
@@ -93,7 +93,7 @@ def _hour(hour: datetime, ended: dict[datetime, list[tuple[State, float | None]]
 
 
 def _part(values: Sequence[float], share: float) -> float | None:
-    """The quantile of sorted ``values``."""
+    """Of sorted ``values``."""
     return round(values[min(len(values) - 1, int(share * len(values)))], 2) if values else None
 
 
@@ -117,8 +117,8 @@ def _failures(session: Session) -> list[OurFailure]:
 
 
 def retry(platform: Platform, user: User | None, submissions: Sequence[str]) -> Requeued:
-    """Queue again submissions that failed through the platform's fault; without names all of them. ``user`` None: a
-    command on the server. Raises NotAllowed, NotFound, Conflict."""
+    """Without names all that failed through the platform's fault. ``user`` None: a command on the server. Raises
+    NotAllowed, NotFound, Conflict."""
     if user is not None:
         with platform.sessions() as session:
             permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)

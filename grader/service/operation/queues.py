@@ -1,5 +1,3 @@
-"""Actions of staff on queues and workers, and the public view of queues."""
-
 from __future__ import annotations
 
 from datetime import datetime, timedelta
@@ -33,12 +31,12 @@ from grader.service.platform import Platform
 from grader.service.submissions.waiting import compilers_of, judges_of
 from grader.wakeups import run_queue
 
-# Workers that ended longer ago than this are history.
+# Workers that ended earlier are not shown.
 _RECENTLY = timedelta(hours=1)
 
 
 def list_queues(platform: Platform) -> QueueList:
-    """Every queue that is served, has waiting submissions, or is in the settings."""
+    """Served, configured or with waiting submissions."""
     with platform.sessions() as session:
         paused = queues.pauses(session)
         devices = _devices(platform, session)
@@ -64,10 +62,8 @@ def list_queues(platform: Platform) -> QueueList:
 
 
 def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> QueueList:
-    """Take nothing more from a queue: a device, ``compile`` or ``all``. Running submissions continue, new ones wait.
-
-    Raises NotAllowed, NotFound, BadRequest.
-    """
+    """``queue``: a device, ``compile`` or ``all``. Running submissions continue. Raises NotAllowed, NotFound,
+    BadRequest."""
     check_staff(user)
     reason = " ".join(reason.split())
     if len(reason) > limits.REASON_CHARS:
@@ -80,7 +76,7 @@ def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> Queu
 
 
 def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
-    """A queue that is not paused stays as it is. Raises NotAllowed, NotFound."""
+    """Idempotent. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         if not queues.resume(session, queue):
@@ -94,7 +90,7 @@ def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
 
 
 def list_workers(platform: Platform, user: User) -> WorkerList:
-    """Workers that are alive, drained or out of service, or ended recently. Raises NotAllowed."""
+    """Alive, drained, out of service, or recently ended. Raises NotAllowed."""
     check_staff(user)
     with platform.sessions() as session:
         now = clock(session)
@@ -110,7 +106,7 @@ def list_workers(platform: Platform, user: User) -> WorkerList:
 
 
 def drain_worker(platform: Platform, user: User, name: str) -> WorkerList:
-    """The worker finishes its submission, takes no more, and ends. Raises NotAllowed, NotFound."""
+    """It finishes its submission and ends. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.drain(session, name, utcnow())
@@ -120,7 +116,7 @@ def drain_worker(platform: Platform, user: User, name: str) -> WorkerList:
 
 
 def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
-    """It works again, now or when it is next started. Raises NotAllowed, NotFound."""
+    """Now or when next started. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.resume(session, name)
@@ -130,7 +126,7 @@ def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
 
 
 def kind_of(platform: Platform, challenge: Challenge) -> JudgingReason:
-    """The kind of a challenge's submissions: chosen by staff, else by its track."""
+    """Chosen by staff, else by the track."""
     with platform.sessions() as session:
         return queues.kind_of(session, challenge.slug) or _of_track(platform, challenge)
 
@@ -146,10 +142,7 @@ def get_kind(platform: Platform, user: User, slug: str) -> ChallengeKind:
 
 
 def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | None) -> ChallengeKind:
-    """Set the kind of a challenge's new submissions; None: by its track. Earlier ones keep their place.
-
-    Raises NotAllowed, UnknownChallenge, BadRequest.
-    """
+    """For new submissions; None: by the track. Raises NotAllowed, UnknownChallenge, BadRequest."""
     check_staff(user)
     challenge = platform.catalogue.load(slug)
     if kind is not None and not kind.chosen:
@@ -165,10 +158,7 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
 
 
 def issue_missing_wakeups(platform: Platform) -> int:
-    """Issue wake-ups that are missing. Returns their number. Paused queues get none, since nobody would serve them.
-
-    Raises redis.RedisError if Redis does not answer, but not if it is lost in between.
-    """
+    """Returns their number. Skips paused queues. Raises redis.RedisError."""
     with platform.sessions() as session:
         paused = queues.pauses(session)
         waiting = session.execute(
@@ -204,12 +194,12 @@ def _check_queue(platform: Platform, session: Session, queue: str) -> None:
 
 
 def _waiting(session: Session, device: str) -> int:
-    """Submissions that a worker of ``device`` has yet to take."""
+    """Not yet taken by a worker."""
     return session.scalar(select(func.count()).where(pending(), SubmissionRow.device == device)) or 0
 
 
 def _compiling(session: Session) -> int:
-    """Submissions being compiled, by workers that hand them on and by workers that run them next."""
+    """Counts also those that the same worker runs next."""
     return session.scalar(select(func.count()).where(SubmissionRow.state == State.COMPILING)) or 0
 
 

@@ -1,5 +1,3 @@
-"""Another try for submissions that the platform failed to judge, once the cause is fixed."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,11 +19,8 @@ log = get_logger(__name__)
 
 
 def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
-    """Queue failed submissions again, with all attempts; without names all of them except runs, which nobody waits for
-    any more. It is the only way out of ``failed``, which is the platform's fault and not the submission's.
-
-    Raises NotFound, and Conflict if one has not failed or lost its source; then nothing is done.
-    """
+    """With all attempts again; without names all failed ones but runs. Raises NotFound, Conflict (not failed, or no
+    source); then nothing is done."""
     wanted = [submission.lower() for submission in submissions] or _failed(platform)
     done = []
     with writing(platform.sessions) as session:

@@ -1,4 +1,4 @@
-"""Restore: a platform from a backup file, all of it or nothing."""
+"""All of a backup, or nothing."""
 
 from __future__ import annotations
 
@@ -34,11 +34,8 @@ def restore(
     replace: bool = False,
     on_progress: OnProgress = lambda _t, _n: None,
 ) -> ArchiveManifest:
-    """Restore database and secrets, and migrate the tables. The backup is read in full first.
-
-    Raises BadBackup, SchemaTooNew; Conflict if something exists that is not to be replaced, or workers are running;
-    RestoreFailed if the database refuses it, and then nothing has changed.
-    """
+    """Verifies the whole backup first, and migrates last. Raises BadBackup, SchemaTooNew, Conflict (something exists,
+    or workers run), RestoreFailed; then nothing has changed."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _restore(settings, engine, Reader(archive), replace, on_progress)
@@ -89,11 +86,11 @@ def _refuse_while_workers_live(connection: Connection, settings: Settings) -> No
 
 
 def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> None:
-    """Creates the backup's schema revision, then migrates like any old database."""
+    """Creates the backup's revision, then migrates."""
     migrate(connection, found.manifest.schema_revision)
     tables = dump.tables(connection)
     for table in reversed(tables):
-        connection.execute(delete(table))  # rows that migrations insert are in the backup, too
+        connection.execute(delete(table))  # the backup has rows that migrations insert
     for table in tables:
         member = table_member(table.name)
         if member not in found.manifest.members:
@@ -104,12 +101,12 @@ def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> Non
 
 
 def _stage_secrets(settings: Settings, secrets: dict[str, bytes], replace: bool) -> list[tuple[Path, Path]]:
-    """Write them next to their places. Raises Conflict if others exist, BadBackup if one would be outside the folder;
-    nothing is written then."""
+    """Writes them next to their places. Raises Conflict (others exist), BadBackup (outside the folder); nothing is
+    written then."""
     folder = settings.data_dir / "secrets"
     places = {name: Path(os.path.normpath(folder / name)) for name in secrets}
     for name, secret in places.items():
-        # The archive was checked; the path is checked again here, where it is written.
+        # The archive was checked; this checks the path that is written.
         if secret.parent != Path(os.path.normpath(folder)):
             raise BadBackup(f"The backup would write {name!r} outside {folder}.", "Nothing was changed.")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,5 +1,4 @@
-"""How long data is kept, and what is removed with an account. Verdicts, times, sources and everything behind boards are
-kept for ever, runs are not."""
+"""Removes expired data and accounts' data. Verdicts, times, sources and everything behind boards stay; runs expire."""
 
 from __future__ import annotations
 
@@ -42,22 +41,20 @@ log = get_logger(__name__)
 # No password hashes to this.
 _NO_PASSWORD = "!"  # noqa: S105
 
-# In pieces: pruning a year of reports must not block everyone for minutes.
+# A year's reports at once would block everyone for minutes.
 _BATCH = 500
-# Tokens, links and codes are kept this long after their end for the operator; nobody can use them.
+# Kept for operators.
 _EXPIRED_DAYS = 30
-# A worker without a GPU has a new name at each start.
+# Workers without a GPU get new names.
 _WORKER_DAYS = 30
-# Of submissions only runs are ever removed.
 _NAMES: dict[type, str] = {SubmissionRow: "runs"}
-# How often one of the sweepers prunes.
 CHORE = "prune"
 CHORE_HOURS = 24
 
 
 def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
-    """Remove expired data and, with ``days``, reports and artefacts that were not used for that long, but never the
-    report of an entry on a board. ``dry_run`` only counts."""
+    """``days``: also reports and artefacts unused for that long, except of entries on boards. ``dry_run`` only
+    counts."""
     now = utcnow()
     before = now - timedelta(days=days) if days is not None else None
     with platform.sessions() as session:
@@ -77,8 +74,7 @@ def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
 
 
 def prune_if_due(platform: Platform) -> int:
-    """For sweepers: once a day one of them prunes by ``settings.retention_days``. Returns the number of removed
-    rows."""
+    """Daily, in one sweeper. Returns the number of removed rows."""
     if not chores.may_begin(platform, CHORE, timedelta(hours=CHORE_HOURS), utcnow()):
         return 0
     done = prune(platform, platform.settings.retention_days or None, dry_run=False)
@@ -86,13 +82,13 @@ def prune_if_due(platform: Platform) -> int:
 
 
 def _old_reports(before: datetime) -> Select[int, int]:
-    """Key and attempt of each report that may go: its submission ended long ago and is on no board."""
+    """Key and attempt of reports that ended long ago and are on no board."""
     stands = _standing()
     ended = and_(
         SubmissionRow.finished_at < before,
         SubmissionRow.state.in_((State.DONE, State.FAILED, State.CANCELLED)),
     )
-    # Certificates are made from finals' reports.
+    # Certificates need finals' reports.
     ended = and_(ended, SubmissionRow.kind != JudgingReason.FINAL)
     return (
         select(ReportRow.submission_id, ReportRow.attempt)
@@ -103,15 +99,14 @@ def _old_reports(before: datetime) -> Select[int, int]:
 
 
 def _standing() -> Select[int]:
-    """Each user's best of each board and language, in the order of ranking: a board of one language shows another entry
-    than that of both, and boards of earlier versions can be opened."""
+    """Each user's best per board and language: boards of one language and of earlier versions show other entries."""
     board = (
         SubmissionRow.challenge,
         SubmissionRow.version,
         SubmissionRow.device,
         SubmissionRow.language,
         SubmissionRow.user_id,
-        # The best that ranks, and the best that its author may put back.
+        # The best ranked and the best withdrawn one.
         SubmissionRow.withdrawn_at.is_(None),
     )
     order = (SubmissionRow.time_us, SubmissionRow.created_at, SubmissionRow.id)
@@ -170,7 +165,7 @@ def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
         (TokenRow, TokenRow.expires_at < ago),
         (LinkRow, LinkRow.expires_at < ago),
         (DeviceCodeRow, DeviceCodeRow.expires_at < ago),
-        # With their reports. Nothing refers to a run, and no board or count includes it.
+        # With their reports. Nothing refers to a run.
         (SubmissionRow, and_(text(RUN), SubmissionRow.finished_at < now - timedelta(days=limits.RUN_DAYS))),
         (WorkerRow, gone),
         (NoticeRow, NoticeRow.created_at < now - timedelta(days=limits.NOTICE_DAYS)),
@@ -183,13 +178,9 @@ def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> 
 
 
 def forget(platform: Platform, name: str) -> Forgotten:
-    """Remove a user's name, address, password, tokens, drafts, sources and reports, as ``grader.records.personal``
-    defines. Verdicts and times stay under a generated name: without them others' ranks would change. Sources that count
-    for a team stay until its competition's results.
-
-    Raises NotFound, and Conflict while a submission of theirs is being judged, or for the last admin of the platform or
-    the last owner of a course. Earlier backups still contain them.
-    """
+    """Removes personal data (``grader.records.personal``). Verdicts and times stay under a generated name, so ranks
+    stay; a team's sources until the results. Backups still contain everything. Raises NotFound, Conflict (being
+    judged, last admin, last owner of a course)."""
     with writing(platform.sessions) as session:
         user = session.scalar(select(UserRow).where(UserRow.name_key == name.lower()).with_for_update())
         if user is None or user.deleted_at is not None:
@@ -224,7 +215,7 @@ def _count_own(session: Session, user: int) -> int:
 
 
 def _check_not_judged(session: Session, user: int, now: datetime) -> None:
-    """Raises Conflict. Submissions that count for a team keep their source, so they may continue."""
+    """A team's submissions keep their source, so they may continue. Raises Conflict."""
     active = session.scalar(
         select(SubmissionRow.public_id)
         .where(SubmissionRow.user_id == user, SubmissionRow.state.in_(ACTIVE), not_(sources.held(now)))
@@ -235,7 +226,7 @@ def _check_not_judged(session: Session, user: int, now: datetime) -> None:
 
 
 def _keep_grades_that_were_sent(session: Session, user: int, now: datetime) -> None:
-    """The platform keeps its grade; nothing more is sent for the account."""
+    """The platform keeps its grade."""
     being_sent = and_(LtiScoreRow.held_until.is_not(None), LtiScoreRow.held_until > now)
     session.execute(
         delete(LtiScoreRow).where(

@@ -1,5 +1,5 @@
-"""Data that names a person in rows that do not refer to their account: the staff log, others' notices, teams, similar
-pairs, invitations, launches. ``grader.records.personal`` covers the rest."""
+"""Erases a name from rows that do not refer to the account: staff log, others' notices, teams, similar pairs,
+invitations, launches. ``grader.records.personal`` covers the rest."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from grader.records.models import (
 from grader.records.models.base import PUBLIC_ID_CHARS
 from grader.service.courses.permissions import Action
 
-# Shown to a team that was disqualified together with a deleted account.
+# For the disqualification of a deleted account's team.
 NO_REASON = "The reason was removed with an account."
 
-# Subjects of the log that name a person, by action; None: any action with such subjects.
+# Subjects that name a person; None: any action.
 _SUBJECTS: tuple[tuple[Action | None, str], ...] = (
     (None, r"/people/(?P<name>[^/]+)(?:/.*)?"),
     (None, r"/courses/[^/]+/(?:roster|staff)/(?P<name>.+)"),
@@ -46,8 +46,7 @@ _SUBJECTS: tuple[tuple[Action | None, str], ...] = (
     (None, r"/courses/[^/]+/assignments/[^/]+/scores/\d+/(?P<name>[^/]+)"),
     (Action.GRADES_OVERRIDE, r"/courses/[^/]+/assignments/[^/]+/[^/]+/(?P<name>[^/]+)"),
 )
-# The log may keep this of an entry about a person: numbers, times and words of the platform. Anything else may be a
-# name, a student number or somebody's text.
+# Kept in entries about a person: numbers, times and fixed words. Others may be names or somebody's text.
 _KEPT_FACTS = frozenset(
     {
         "role",
@@ -63,15 +62,14 @@ _KEPT_FACTS = frozenset(
     }
     | {"withdrawn_at", "deleted", "edited", "submissions", "ordered", "left_out"}
 )
-# The key under which the inbox's log names somebody.
+# The inbox's log names somebody under this key.
 _REVIEWER = "reviewer"
-# A notice may contain only the beginning of a reason.
+# Notices may contain only a reason's beginning.
 _REASON_CHARS = 100
 
 
 def erase(session: Session, user: UserRow, made_up: str) -> None:
-    """Remove them, or replace the name by ``made_up``. The name and address of ``user`` must still be stored, as must
-    the rows that refer to it."""
+    """Call it while name, address and rows are still stored."""
     own = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
     _erase_subjects(session, user, made_up)
     _erase_what_is_about(session, user.id, own)
@@ -95,7 +93,7 @@ def erase(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
-    """Entries whose subject contains the person's name or address, or their data on a course's roster."""
+    """Entries that name the person, an address, or roster data."""
     called: set[tuple[int | None, str]] = {(None, user.name.lower())}
     if user.email_key is not None:
         called.add((None, user.email_key))
@@ -134,7 +132,7 @@ def _plain(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
-    """Reasons of decisions about the person's submissions, pairs, requests and regrades, and their log."""
+    """Reasons of decisions about submissions, pairs, requests and regrades."""
     public = list(session.scalars(select(SubmissionRow.public_id).where(SubmissionRow.id.in_(own))))
     of_submissions = AuditRow.subject.startswith("/submissions/")
     start = len("/submissions/") + 1
@@ -158,7 +156,7 @@ def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
     asked = select(RegradeRequestRow.id).where(RegradeRequestRow.user_id == user)
     for number in session.scalars(asked):
         _blank_all(session, _ending(f"/regrade-requests/{number}"))
-    # The note of changed ranks after a void names teams; its reason is about the person.
+    # Entries about changed ranks name teams, but their reason is about the person.
     voided = select(SubmissionRow.public_id).where(
         SubmissionRow.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own)))
     )
@@ -185,8 +183,8 @@ def _parts(ids: list[str]) -> Iterator[list[str]]:
 
 
 def _erase_teams(session: Session, user: UserRow, made_up: str) -> None:
-    """A team with the person's name gets the generated one. The reason of a disqualification goes if nobody else is in
-    the team; else only the person's names are removed from it, since the others read it, too."""
+    """Renames teams of that name. A disqualification's reason goes if nobody else is in the team, else only names in
+    it."""
     teams = session.execute(
         select(TeamRow, CompetitionRow.slug)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -223,12 +221,11 @@ def _erase_teams(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _naming_teams(slug: str) -> Collection[str]:
-    """Subjects of the log whose entries list teams."""
     return (f"/competitions/{slug}/finalists", f"/competitions/{slug}/results")
 
 
 def _renamed(facts: dict[str, Any] | None, old: str, new: str) -> dict[str, Any] | None:
-    """Teams are keys, perhaps followed by a device, or in a list."""
+    """Teams are keys, perhaps with a device, or in a list."""
     if facts is None:
         return None
     found: dict[str, Any] = {}
@@ -239,7 +236,7 @@ def _renamed(facts: dict[str, Any] | None, old: str, new: str) -> dict[str, Any]
 
 
 def _names(session: Session, user: UserRow) -> list[str]:
-    """All names of the person that a text may contain, longest first."""
+    """Longest first."""
     full = session.scalars(select(MemberRow.full_name).where(MemberRow.user_id == user.id)).all()
     found = {user.name, user.email or "", *full, *(part for name in full for part in name.split())} - {""}
     return sorted(found, key=len, reverse=True)
@@ -260,8 +257,7 @@ def _without_all(names: list[str], facts: dict[str, Any] | None, made_up: str) -
 
 
 def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: str) -> None:
-    """Notices of others about the person's actions, which begin with their name, and those of team mates about a void
-    result."""
+    """Notices that begin with the name, and team mates' about a void."""
     began = NoticeRow.text.startswith(f"{user.name} ", autoescape=True)
     for notice in session.scalars(select(NoticeRow).where(began)).all():
         notice.text = made_up + notice.text[len(user.name) :]
@@ -271,7 +267,7 @@ def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: s
     for reason, team in session.execute(voided.where(SubmissionRow.id.in_(own))).all():
         mates = select(RegistrationRow.user_id).where(RegistrationRow.team_id == team)
         told = NoticeRow.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
-        # Notices about the others' own results have the same text if the reason is the same.
+        # Notices about their own results may have the same text.
         told &= NoticeRow.text.startswith("Your team's ")
         for notice in session.scalars(select(NoticeRow).where(NoticeRow.user_id.in_(mates), told)).all():
             notice.text = notice.text.partition(": ")[0]

@@ -1,5 +1,4 @@
-"""Which courses a submission belongs to, and who may decide about it: the staff of such a course, or the platform's
-staff if it belongs to none."""
+"""A submission's courses, and who decides about it: their staff, else the platform's."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from grader.service.courses.permissions import Action
 
 
 def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
-    """The courses that it was handed in for: none for competitions and practice."""
+    """None for competitions and practice."""
     return session.scalars(
         select(CourseRow)
         .join(MemberRow, MemberRow.course_id == CourseRow.id)
@@ -29,8 +28,7 @@ def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
 def check(
     session: Session, user: User, row: SubmissionRow, action: Action, elsewhere: Action
 ) -> CourseRow | None:
-    """The course in which ``user`` may do ``action`` to the submission; None if it belongs to none and they may do
-    ``elsewhere``. Raises NotAllowed."""
+    """None if there is none and they may do ``elsewhere``. Raises NotAllowed."""
     found = courses_of(session, row)
     for course in found:
         if permissions.may(permissions.standings(session, user, course.id), action):

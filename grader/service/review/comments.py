@@ -1,8 +1,5 @@
-"""Comments on submissions: staff write them on lines or on the whole source, the student replies.
-
-Staff are those of a course that it was handed in for, or the platform's if there is none. Drafts are visible to staff
-only, and so are all of their comments while an assignment's feedback is unreleased.
-"""
+"""Comments by staff of a submission's course, else the platform's, and replies. Drafts, and all comments until the
+feedback's release, are for staff."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ class _Discussion:
     reads_all: bool
     writes: bool
     held: bool
-    # The author's, or a partner's of theirs.
+    # The author's or a partner's.
     own: bool
 
     def sees(self, comment: CommentRow) -> bool:
@@ -63,7 +60,7 @@ class _Discussion:
         return self.session.scalars(query).all()
 
     def find(self, number: int) -> CommentRow:
-        """A comment that ``user`` may see. Raises NotFound."""
+        """Raises NotFound."""
         found = self.session.get(CommentRow, number) if number < 2**31 else None
         if found is None or found.submission_id != self.row.id or not self.sees(found):
             raise NotFound(
@@ -95,13 +92,13 @@ def _is_taught(session: Session, row: SubmissionRow) -> bool:
 
 
 def list_comments(platform: Platform, user: User, submission: str) -> CommentList:
-    """The comments that ``user`` may read, by line. Raises NotFound."""
+    """Those that ``user`` may read, by line. Raises NotFound."""
     with platform.sessions() as session:
         return _view(_open(session, user, submission))
 
 
 def add(platform: Platform, user: User, submission: str, body: CommentBody) -> CommentList:
-    """Write a comment, or a reply to one. Raises NotFound, NotAllowed, BadRequest (lines), TooMany."""
+    """Raises NotFound, NotAllowed, BadRequest (lines), TooMany."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         _check_room(talk)
@@ -161,8 +158,8 @@ def _lines(row: SubmissionRow) -> int:
 
 
 def change(platform: Platform, user: User, submission: str, number: int, body: CommentChange) -> CommentList:
-    """Edit the text, send a draft, resolve a thread or open it again. Earlier texts are kept for staff. Raises
-    NotFound, NotAllowed, BadRequest, Conflict (it was deleted)."""
+    """Also sends a draft, resolves or reopens. Staff can read earlier texts. Raises NotFound, NotAllowed, BadRequest,
+    Conflict (deleted)."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
@@ -202,8 +199,8 @@ def _resolve(talk: _Discussion, comment: CommentRow, resolved: bool) -> None:
 
 
 def remove(platform: Platform, user: User, submission: str, number: int) -> CommentList:
-    """Delete one's own comment, or as staff any. That it existed stays visible, and its text is kept for staff. A draft
-    without replies is removed entirely. Raises NotFound, NotAllowed."""
+    """One's own, or any for staff, who can still read it; others see that it existed. A draft without replies
+    disappears. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
@@ -221,14 +218,14 @@ def remove(platform: Platform, user: User, submission: str, number: int) -> Comm
 
 
 def _keep(talk: _Discussion, comment: CommentRow) -> None:
-    """Store the current text before it changes."""
+    """Call it before the text changes."""
     talk.session.add(
         CommentEditRow(comment_id=comment.id, by_id=talk.user.id, text=comment.text, until=utcnow())
     )
 
 
 def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> None:
-    """The log records staff actions, not their texts."""
+    """The log omits texts."""
     if not talk.writes:
         return
     course = submissions.course_of(talk.session, talk.user, talk.row)
@@ -237,7 +234,7 @@ def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> N
 
 
 def _tell(talk: _Discussion, comment: CommentRow) -> None:
-    """Notify the students of staff's comments, and staff of the student's."""
+    """Students about staff's, staff about students'."""
     if comment.draft or (comment.staff and talk.held):
         return
     row = talk.row
@@ -269,7 +266,7 @@ def path_of(submission: str) -> str:
 
 
 def notify_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
-    """Notify ``students`` (ids) who have comments on submissions for an assignment, now that they are released."""
+    """``students``: ids."""
     comment, submissions = CommentRow, SubmissionRow
     found = session.execute(
         select(submissions.user_id, submissions.public_id, submissions.challenge)

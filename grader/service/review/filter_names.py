@@ -1,5 +1,3 @@
-"""Names for the filters of submissions and of the inbox, and errors for unknown ones."""
-
 from __future__ import annotations
 
 import difflib
@@ -20,13 +18,13 @@ from grader.service.courses import permissions
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 
-# Others are not listed but can be typed: the page would be larger than what it filters.
+# More would make too large a page; unlisted names can be typed.
 LISTED = 1_000
 
 
 @dataclass(frozen=True)
 class FilterNames:
-    """``students``: name -> full name, if a roster has it; ``more``: there are others. ``challenges``: slugs."""
+    """``students``: name -> full name, if any; ``more``: not all."""
 
     students: dict[str, str]
     more: bool
@@ -35,12 +33,11 @@ class FilterNames:
 
 
 def read(platform: Platform, user: User, action: Action) -> FilterNames:
-    """Names that ``user`` can filter by: platform staff by everyone, others by the people of courses in which they may
-    do ``action``."""
+    """Platform staff: everyone; others: their courses' people."""
     with platform.sessions() as session:
         courses = permissions.courses_where(session, user, action)
         students = _students(session, user, courses)
-        # Including those whose folders are gone: their submissions stay.
+        # Submissions outlive folders.
         served = {*platform.catalogue.slugs(), *session.scalars(select(VersionRow.challenge).distinct())}
         seen = publication.visible_to(session, user)
         challenges = sorted(slug for slug in served if slug in seen)
@@ -49,7 +46,7 @@ def read(platform: Platform, user: User, action: Action) -> FilterNames:
 
 
 def _students(session: Session, user: User, courses: Collection[int]) -> list[tuple[str, str]]:
-    """Including those who left a course: their submissions until then stay."""
+    """Includes former members: their submissions stay."""
     member = MemberRow
     student = (member.user_id == UserRow.id, member.role == CourseRole.STUDENT.value)
     query = select(UserRow.name, func.max(member.full_name)).group_by(UserRow.name, UserRow.name_key)
@@ -80,7 +77,7 @@ def check(
     challenge: str | None = None,
     reviewer: str | None = None,
 ) -> None:
-    """Raises NotFound for an unknown name, with similar ones."""
+    """Raises NotFound with similar names."""
     where = "" if user.staff else " in your courses"
     if challenge is not None and challenge not in names.challenges:
         raise _unknown("challenge", challenge, "", names.challenges)
@@ -90,7 +87,7 @@ def check(
     ):
         if name is None or name_key(name) in {name_key(name) for name in listed}:
             continue
-        # An unlisted name may exist: one of too many, a deleted account, or former staff.
+        # The name may be unlisted, a deleted account, or former staff.
         if not (user.staff or names.more) or not _has_account(platform, name):
             raise _unknown(what, name, where, listed)
 

@@ -1,7 +1,4 @@
-"""The inbox of staff: what to look at in their courses, who looks at it, and their decisions.
-
-A mark is a reason to look, never a verdict: nothing follows from it until somebody decides.
-"""
+"""Submissions and pairs for staff to decide. A mark is a reason to look, not a verdict."""
 
 from __future__ import annotations
 
@@ -45,7 +42,6 @@ from grader.service.platform import Platform
 from grader.service.review import authority, voids
 from grader.service.submissions import submissions as reading
 
-# Shown on a page; filters find the rest.
 _LISTED = 200
 # The number next to the link counts no further.
 _COUNTED = 1_000
@@ -56,8 +52,8 @@ NOBODY = "nobody"
 
 @dataclass(frozen=True)
 class InboxFilter:
-    """None matches everything. ``mark``: a flag, ``similar`` or ``regrade_request``. ``assignment`` needs its
-    ``course``. ``reviewer``: a name, or ``nobody``. ``outcome``: open items, unless another is named."""
+    """``mark``: a flag, ``similar`` or ``regrade_request``. ``assignment`` needs ``course``. ``reviewer``: a name or
+    ``nobody``. ``outcome``: by default open."""
 
     course: str | None = None
     assignment: str | None = None
@@ -69,13 +65,13 @@ class InboxFilter:
 
 
 def check(platform: Platform, user: User) -> None:
-    """Check that ``user`` has an inbox. Raises NotAllowed."""
+    """Raises NotAllowed."""
     with platform.sessions() as session:
         _scope(session, user)
 
 
 def _scope(session: Session, user: User) -> Wanted:
-    """Everything that ``user`` may decide. Raises NotAllowed."""
+    """Raises NotAllowed."""
     if user.admin:
         return Wanted(None, elsewhere=True)
     taught = permissions.courses_where(session, user, Action.REVIEW)
@@ -120,7 +116,7 @@ def _wanted(session: Session, user: User, scope: Wanted, wanted: InboxFilter) ->
 
 
 def open_count(platform: Platform, user: User) -> int:
-    """The number of items that wait for ``user``, at most some seconds old; 0 without an inbox."""
+    """Some seconds old; 0 without an inbox."""
     if not (user.staff or reading.teaches(user)):
         return 0
 
@@ -171,7 +167,7 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
         )
     }
     names = _names(session, [review for *_, review in found], [pair for pair, *_ in found])
-    # The course may not know of submissions from elsewhere.
+    # Submissions from elsewhere may be secret.
     readable = reading.readable(session, user, {pair.other for pair, *_ in found})
     items = []
     for pair, assignment, course, review in found:
@@ -259,7 +255,7 @@ def _decided(review: ReviewRow | None, names: dict[int, str]) -> dict[str, objec
 
 @dataclass(frozen=True)
 class _Item:
-    """An item to decide. ``row``: the submission of a mark; ``pair``: of the other kind."""
+    """Either a submission's mark (``row``) or a ``pair``."""
 
     key: str
     review: ReviewRow
@@ -280,8 +276,7 @@ class _Item:
 
 
 def assign(platform: Platform, user: User, body: InboxAssignment) -> InboxDone:
-    """Assign a reviewer who may decide about all of them. All of them or none. Raises NotFound, NotAllowed,
-    BadRequest."""
+    """All or none; the reviewer needs the right to decide. Raises NotFound, NotAllowed, BadRequest."""
     with writing(platform.sessions) as session:
         _scope(session, user)
         whom = find_row(session, body.reviewer) if body.reviewer is not None else None
@@ -307,11 +302,8 @@ def _may_review(session: Session, whom: UserRow, item: _Item) -> bool:
 
 
 def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
-    """Decide about these, all of them or none. ``void`` voids the result with that reason; for a pair
-    ``body.submissions`` says whose. ``fine`` and ``open`` neither void nor restore anything.
-
-    Raises NotFound, NotAllowed, BadRequest, and Conflict if somebody else decided differently meanwhile.
-    """
+    """All or none. ``void`` voids the result (of a pair: ``body.submissions``); ``fine`` and ``open`` neither void
+    nor restore. Raises NotFound, NotAllowed, BadRequest, Conflict (decided meanwhile)."""
     needed = body.outcome in (Outcome.VOID, Outcome.TALK)
     with writing(platform.sessions) as session:
         _scope(session, user)
@@ -355,7 +347,6 @@ def _settle(item: _Item, user: User, outcome: Outcome, reason: str) -> None:
 
 
 def _find(session: Session, user: User, key: str) -> _Item:
-    """Raises NotFound, NotAllowed, BadRequest."""
     first, _, second = key.partition(":")
     if first == "pair":
         return _find_pair(session, user, key, second)
@@ -370,7 +361,7 @@ def _find(session: Session, user: User, key: str) -> _Item:
         raise _unknown(key)
     judged = row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
     course = authority.check(session, user, judged, Action.REVIEW, Action.REVIEW_ANY)
-    # People who decide about it take turns.
+    # Deciders take turns.
     session.scalars(select(SubmissionRow.id).where(SubmissionRow.id == row.id).with_for_update()).one()
     query = select(ReviewRow).where(ReviewRow.submission_id == row.id, ReviewRow.flag == flag)
     review = session.scalar(query.execution_options(populate_existing=True))

@@ -1,8 +1,5 @@
-"""Judging submissions again: ordered, compared, then published or discarded by staff.
-
-The new judgements are rows of their own, queued behind all students, and cost nobody an attempt. Until they are
-published they count for nothing, and only staff see them. If a worker is lost, its judgement waits again.
-"""
+"""Regrades: ordered, compared, then published or discarded by staff. Judgements have their own rows, queue behind all
+students, cost no attempt, and count and show only once published."""
 
 from __future__ import annotations
 
@@ -47,17 +44,10 @@ _LISTED = 200
 
 
 def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
-    """Queue the submissions that ``body`` names under the shown version. Ordering it again extends the same regrade by
-    new submissions and by those that the platform failed to judge.
-
-    A challenge's regrade leaves out submissions to competitions whose final has begun or whose results are published.
-    Submissions without a source, because their author's account was deleted, are always left out and keep their
-    verdict.
-
-    Raises NotFound, NotAllowed, UnknownChallenge, ChallengeChanged, BadRequest; and Conflict if nothing can be judged
-    again, an open regrade of something else has part of it, the submission belongs to such a competition, the challenge
-    has an unpublished version, or without ``body.confirm`` above ``limits.REGRADE_UNCONFIRMED`` submissions.
-    """
+    """Under the shown version. Repeating it adds new and failed submissions. Leaves out those without source and, for
+    a challenge, those of competitions with a final or results. Raises NotFound, NotAllowed, UnknownChallenge,
+    ChallengeChanged, BadRequest, Conflict (nothing to judge, in another open regrade or such a competition, an
+    unpublished version, or more than ``limits.REGRADE_UNCONFIRMED`` without ``body.confirm``)."""
     with platform.sessions() as session:
         slugs = {first.challenge for first in choose(session, user, body).firsts}
     served = {slug: serve(platform, platform.catalogue.load(slug)) for slug in sorted(slugs)}
@@ -90,9 +80,8 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
 def start_version(
     platform: Platform, user: User, served: ServedVersion, ranked: set[int] | None
 ) -> tuple[int, int, int]:
-    """Queue a challenge's submissions of earlier versions for one that may be a draft; publishing the version publishes
-    the regrade. ``ranked``: only these ids. Returns the regrade's number (0: nothing to order), how many were queued,
-    and how many have no source any more. The caller checks permission."""
+    """Publishing the version, perhaps a draft, publishes it. ``ranked``: only these ids. Returns the regrade's number
+    (0: nothing to order), queued ones, and those without source. The caller checks permission."""
     slug, version = served.challenge, served.version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)
@@ -120,7 +109,7 @@ def start_version(
 
 
 def _check_published(served: Iterable[ServedVersion]) -> None:
-    """Raises Conflict: judging uses the folder's version, whose board is not shown."""
+    """Judging uses the folder's version. Raises Conflict."""
     for folder in served:
         if not folder.published:
             raise Conflict(
@@ -153,7 +142,7 @@ def _note(session: Session, user: User, row: RegradeRow, after: dict[str, object
 
 
 def find(session: Session, user: User, number: int, lock: bool = False) -> RegradeRow:
-    """A regrade that ``user`` may decide about. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     query = select(RegradeRow).where(RegradeRow.id == number)
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
@@ -174,13 +163,13 @@ def _action(row: RegradeRow) -> Action:
 
 
 def check(platform: Platform, user: User) -> None:
-    """Check that ``user`` may order regrades. Raises NotAllowed."""
+    """Raises NotAllowed."""
     with platform.sessions() as session:
         _check(session, user)
 
 
 def _check(session: Session, user: User) -> tuple[list[int], bool]:
-    """The courses, and whether also submissions that belong to none. Raises NotAllowed."""
+    """The user's courses, and whether they decide outside courses, too."""
     taught = permissions.courses_where(session, user, Action.REGRADE)
     standing = permissions.standings(session, user)
     mine = permissions.may(standing, Action.REGRADE_ANY)
@@ -190,7 +179,7 @@ def _check(session: Session, user: User) -> tuple[list[int], bool]:
 
 
 def list_regrades(platform: Platform, user: User, course: str | None = None) -> RegradeList:
-    """Those that the user may decide about, newest first, at most 200. Raises NotFound, NotAllowed."""
+    """Newest first, at most 200. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         query = select(RegradeRow).order_by(RegradeRow.id.desc()).limit(_LISTED)
         if course is not None:
@@ -205,7 +194,7 @@ def list_regrades(platform: Platform, user: User, course: str | None = None) -> 
 
 
 def get(platform: Platform, user: User, number: int, whole: bool = True) -> RegradeView:
-    """With ``whole`` each submission and each changed grade, else the counts. Raises NotFound, NotAllowed."""
+    """``whole``: submissions and grades, else counts. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         row = find(session, user, number)
         if not whole:
@@ -214,8 +203,7 @@ def get(platform: Platform, user: User, number: int, whole: bool = True) -> Regr
 
 
 def publish(platform: Platform, user: User, number: int, body: RegradeDecision) -> RegradeView:
-    """The new judgements replace the previous ones; their authors are notified. Raises NotFound, NotAllowed, Conflict
-    (it is not open, something is not judged yet, or it waits for its version)."""
+    """Notifies authors. Raises NotFound, NotAllowed, Conflict (not open, not all judged, or an unpublished version)."""
     with writing(platform.sessions) as session:
         row = _open_row(session, user, number)
         waiting, failed = regrades.counts(session, row.id)
@@ -242,7 +230,7 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
 
 
 def _tell(session: Session, row: RegradeRow) -> None:
-    """Notify every author, once for each submission that was judged again."""
+    """Each author, once per submission."""
     for item in regrades.items(session, row.id):
         if item.after.state is State.DONE:
             text = f"Your submission for {item.first.challenge} was regraded: {row.reason}"
@@ -252,8 +240,7 @@ def _tell(session: Session, row: RegradeRow) -> None:
 
 
 def discard(platform: Platform, user: User, number: int) -> RegradeView:
-    """Everything stays as it was; waiting judgements are cancelled. Raises NotFound, NotAllowed, Conflict (it is not
-    open)."""
+    """Nothing changes. Raises NotFound, NotAllowed, Conflict (not open)."""
     with writing(platform.sessions) as session:
         row = _open_row(session, user, number)
         now = clock(session)

@@ -1,5 +1,3 @@
-"""The submissions of a regrade: which ones are judged again, and how they are queued."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -35,7 +33,7 @@ from grader.service.submissions import submissions as reading
 
 @dataclass(frozen=True)
 class Chosen:
-    """The submissions of a regrade. ``name`` is typed to confirm it. Those without a source are not judged again."""
+    """``name``: typed to confirm. Submissions without source are not judged."""
 
     row: RegradeRow
     name: str
@@ -45,8 +43,7 @@ class Chosen:
 def unsettled(
     session: Session, firsts: Sequence[SubmissionRow], scope: RegradeScope
 ) -> Sequence[SubmissionRow]:
-    """Leaves out official submissions to a competition whose final has begun or whose results are published. Raises
-    Conflict if one was asked for by name."""
+    """Without competitions' whose final has begun or whose results are out. Raises Conflict if one was named."""
     within = {first.competition_id for first in firsts if first.competition_id is not None}
     if not within:
         return firsts
@@ -101,11 +98,11 @@ def choose(session: Session, user: User, body: RegradeBody) -> Chosen:
 
 
 def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
-    """Submissions for these assignments; only those of ``user`` (an id), alone or as a partner, if given."""
+    """Only ``user``'s (an id), also as a partner, if given."""
     parts = assignments.parts_of(session, [row.id for row in rows])
     found: dict[int, SubmissionRow] = {}
     for assignment in rows:
-        # The rule implies this, but an index finds these.
+        # The rule implies this; an index needs it.
         within: list[ColumnElement[bool]] = [
             SubmissionRow.challenge.in_([part.challenge for part in parts.get(assignment.id, [])]),
             SubmissionRow.created_at >= assignment.open_at,
@@ -125,8 +122,7 @@ def order(
     under: dict[str, int],
     confirm: str | None,
 ) -> tuple[RegradeRow, list[SubmissionRow]]:
-    """The regrade, new or extended, and what was queued. ``confirm`` None: no confirmation is needed. Raises
-    Conflict."""
+    """Returns the regrade and the queued judgements. ``confirm`` None: not needed. Raises Conflict."""
     left_out = sum(not first.source for first in firsts)
     firsts = [first for first in firsts if first.source]
     if not firsts:
@@ -200,7 +196,7 @@ def _queue_failed(
 
 
 def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
-    """Those without a verdict that will get none."""
+    """Those that will get no verdict."""
     return [
         (item.item, session.get_one(SubmissionRow, item.first.id), item.after)
         for item in regrades.items(session, row.id)

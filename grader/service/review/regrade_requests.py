@@ -1,8 +1,5 @@
-"""Students' requests to have something looked at again: until a deadline and up to a limit, answered by staff with a
-reason.
-
-A request changes no points: staff who grant it override them, change rubric points, or order a regrade.
-"""
+"""Students ask staff to look again. A request changes no points: staff override them, change rubric points, or order
+a regrade."""
 
 from __future__ import annotations
 
@@ -37,8 +34,7 @@ _LISTED = 500
 
 
 def ask(platform: Platform, user: User, course_slug: str, body: RequestBody) -> RequestList:
-    """Request that a part, or a submission for it, is looked at again; staff are notified. Raises NotFound, NotAllowed,
-    BadRequest (no such part or submission), Conflict (one is open, or the deadline is over), TooMany."""
+    """Notifies staff. Raises NotFound, NotAllowed, BadRequest, Conflict (one is open, or too late), TooMany."""
     try:
         with courses.changing(platform, user, course_slug, Action.REGRADE_ASK) as course:
             _ask(course, body)
@@ -137,7 +133,7 @@ def staff_of(session: Session, course: int) -> set[int]:
 
 
 def list_requests(platform: Platform, user: User, course_slug: str) -> RequestList:
-    """All of the course for staff, their own for students. Raises NotFound, NotAllowed."""
+    """All for staff. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.REGRADE_READ) as course:
         return _list(course)
 
@@ -153,7 +149,7 @@ def _list(course: OpenCourse) -> RequestList:
 
 
 def open_requests(session: Session, course: int) -> list[RequestView]:
-    """Open requests of a course (its id), oldest first, for to-do lists. The caller checks permission."""
+    """Oldest first. The caller checks permission."""
     query = (
         select(RegradeRequestRow)
         .where(RegradeRequestRow.course_id == course, RegradeRequestRow.state == RequestState.OPEN)
@@ -163,7 +159,6 @@ def open_requests(session: Session, course: int) -> list[RequestView]:
 
 
 def views(session: Session, rows: Sequence[RegradeRequestRow]) -> list[RequestView]:
-    """With the names that requests refer to."""
     people = {row.user_id for row in rows} | {row.answered_by for row in rows if row.answered_by is not None}
     names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people))).all())
     member = MemberRow
@@ -203,8 +198,7 @@ def views(session: Session, rows: Sequence[RegradeRequestRow]) -> list[RequestVi
 
 
 def answer(platform: Platform, user: User, course_slug: str, number: int, body: AnswerBody) -> RequestList:
-    """Grant or decline a request, with a reason that the student reads. Raises NotFound, NotAllowed, BadRequest,
-    Conflict (it is not open)."""
+    """Raises NotFound, NotAllowed, BadRequest, Conflict (not open)."""
     if body.state not in (RequestState.GRANTED, RequestState.DECLINED):
         raise BadRequest("Staff can only grant or decline a request.", "Only its student can withdraw it.")
     reason = body.reason.strip()
@@ -228,7 +222,7 @@ def answer(platform: Platform, user: User, course_slug: str, number: int, body: 
 
 
 def withdraw(platform: Platform, user: User, course_slug: str, number: int) -> RequestList:
-    """Withdraw one's own request. Raises NotFound, NotAllowed, Conflict (it is not open)."""
+    """Raises NotFound, NotAllowed, Conflict (not open)."""
     with courses.changing(platform, user, course_slug, Action.REGRADE_ASK) as course:
         row = _open_request(course, number, user.id)
         row.state = RequestState.WITHDRAWN

@@ -1,5 +1,3 @@
-"""Effects of a regrade: on each submission, and on the grades computed from them."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -49,7 +47,7 @@ _ENDED = (State.FAILED, State.CANCELLED)
 
 
 def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> RegradeView:
-    """With each submission, and the changed grades and ranks that ``user`` may read."""
+    """With submissions, and grades and ranks that ``user`` may read."""
     found = regrades.items(session, row.id)
     schemes = _schemes(platform, {item.first.challenge for item in found})
     pairs = [_pair(item, schemes[item.first.challenge]) for item in found]
@@ -111,7 +109,7 @@ def _points(side: Side, scheme: Scheme | None, resolution: float) -> float | Non
 def _change(
     state: State, before: Side, after: Side, points: Sequence[float | None], resolution: float
 ) -> Change:
-    """``state``: of the judgement ``after``; ``points`` of both."""
+    """``state``: of the judgement ``after``."""
     if state is not State.DONE:
         return Change.FAILED if state in _ENDED else Change.WAITING
     first, second = (before.accepted, points[0] or 0.0), (after.accepted, points[1] or 0.0)
@@ -129,13 +127,13 @@ _ORDER = (Change.FAILED, Change.DOWN, Change.UP, Change.WAITING, Change.UNCHANGE
 
 
 def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
-    """Sorts what staff should look at first."""
+    """Most important first."""
     ratio = pair.time_ratio or 1.0
     return _ORDER.index(pair.change), not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission
 
 
 def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
-    """Grades that would change if everything judged so far were published."""
+    """Grades as they would be if all finished judgements were published."""
     judged = frozenset(item.after.id for item in found if item.after.state is State.DONE)
     students = {item.first.user_id for item in found if item.after.state is State.DONE}
     challenges = {item.first.challenge for item in found}
@@ -155,7 +153,7 @@ def _grades(platform: Platform, session: Session, user: User, found: Sequence[It
 def _boards(
     platform: Platform, session: Session, user: User, number: int, found: Sequence[Item]
 ) -> list[RegradedBoard]:
-    """Live boards of competitions that staff may read, unless a final or the results settled them."""
+    """Live boards that staff may read, without a final or results."""
     places = {
         (item.first.competition_id, item.first.device)
         for item in found
@@ -248,7 +246,7 @@ def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> 
 
 
 def expected_s(session: Session, devices: Counter[str]) -> float | None:
-    """Seconds that the judgements on each device take one worker of it; None if a device's times are unknown."""
+    """For one worker per device; None if times are unknown."""
     return _takes_s(devices, _seconds(session, set(devices)))
 
 

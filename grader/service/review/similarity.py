@@ -1,10 +1,6 @@
-"""Similar submissions of an assignment: compared when staff ask, stored, and decided by a person.
-
-Each student's counted submission is compared with the others', with submissions accepted before the assignment opened
-by people outside the course, and with the staff's solution; the starter has no weight. Staff learn that a submission
-from elsewhere is similar, but neither its author nor its text, unless they may read it anyway. A pair marks the reports
-of the course for staff, and for the students once staff confirmed it.
-"""
+"""Similar submissions: compared when staff ask, decided by a person. Counted ones are compared with each other, with
+earlier ones from outside, and with staff's solution, without the starter. Outside authors and texts are hidden unless
+the reader may read them anyway. Pairs mark reports for staff, and for students once confirmed."""
 
 from __future__ import annotations
 
@@ -57,16 +53,16 @@ from grader.similarity.comparison import Pair, Source, clusters
 
 # Ids of sources that are not submissions.
 _SOLUTION = ""
-# The newest of earlier submissions, one of each author.
+# The newest ones, one per author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
-# In a process, so its other requests would wait.
+# Per process: its other requests wait.
 _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Compare the submissions that count now. Pairs that are no longer similar go, unless staff decided about them or
-    one side was deleted with an account. Raises NotFound, NotAllowed, Unreachable."""
+    """Drops pairs that are no longer similar, unless decided or with a deleted side. Raises NotFound, NotAllowed,
+    Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
@@ -95,7 +91,7 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
 
 
 def _of_one_group(opened: OpenCourse, row: AssignmentRow, pair: Pair) -> bool:
-    """True if the authors handed in together, or are in one group now and the assignment takes groups."""
+    """Handed in together, or in one group now."""
     session, at = opened.session, opened.row.id
     query = select(SubmissionRow.user_id).where(SubmissionRow.public_id.in_([pair.left, pair.right]))
     authors = session.scalars(query.distinct()).all()
@@ -128,7 +124,6 @@ def _asked(
             sources = [
                 Source(submission.public_id, str(submission.user_id), submission.source, language)
                 for submission in own
-                # A deleted account has no source to compare.
                 if submission.language is language and submission.source
             ]
             if not sources:
@@ -148,8 +143,7 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """Others' submissions accepted before the assignment opened: of earlier years and of people who solved it for
-    themselves. Submissions within a competition are left out."""
+    """Others' submissions accepted before the opening, outside competitions."""
     submission = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
@@ -174,7 +168,7 @@ def _earlier(
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
-    """None if its folder is broken or gone: submissions can still be compared."""
+    """None if its folder is broken: submissions can still be compared."""
     try:
         return platform.catalogue.load(slug)
     except (ChallengeInvalid, UnknownChallenge):
@@ -187,7 +181,7 @@ def _solution(challenge: Challenge, language: Language) -> str | None:
 
 
 def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[str, Any]]:
-    """All pairs, or the similar lines of two, in a process of its own: see ``grader/similarity/__main__.py``."""
+    """All pairs, or two's similar lines, in a process (``grader/similarity/__main__.py``)."""
     given = {
         "language": asked.language.value,
         "starter": asked.starter,
@@ -230,7 +224,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
     fresh = set()
     for challenge, pair in found:
         one, other = (pair.left, pair.left_share), (pair.right, pair.right_share)
-        # First the assignment's own, by id.
+        # The assignment's own source first.
         if not _is_own(row, counted.get(one[0])) or (_is_own(row, counted.get(other[0])) and one > other):
             one, other = other, one
         key = (one[0], other[0])
@@ -245,7 +239,7 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
                 assignment_id=row.id, challenge=challenge, submission=key[0], other=key[1], **values
             )
         )
-    # Sources deleted with an account cannot be compared again, so their pairs stay.
+    # Deleted sources cannot be compared again.
     incomparable = {
         submission.public_id
         for submission in _names(session, [id_ for key in kept for id_ in key]).values()
@@ -272,7 +266,7 @@ def _names(session: Session, ids: Sequence[str]) -> Mapping[str, SubmissionRow]:
 
 
 def read(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """The last comparison, most similar first. Raises NotFound, NotAllowed."""
+    """Most similar first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         run = opened.session.get(SimilarityRunRow, row.id)
@@ -341,8 +335,7 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
 
 def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
-    """Both sources of a pair and their similar lines. Of a source that the reader may not read, only these lines'
-    numbers. Raises NotFound, NotAllowed, TooMany."""
+    """Only line numbers of a secret source. Raises NotFound, NotAllowed, TooMany."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         kept = _pair(opened, row, number)
@@ -367,7 +360,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         right = (_solution(challenge, left.language) if challenge is not None else None) or ""
     else:
         right = found[kept.other].source if kept.other in found else ""
-    # Weights are of the submissions compared now; other submissions may count since.
+    # Other submissions may count now.
     of_language = next((group for group in asked if group.language is left.language), None)
     now = {source.id: source for source in of_language.sources} if of_language else {}
     now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
@@ -397,8 +390,7 @@ def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow
 def decide(
     platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
 ) -> SimilarityReport:
-    """Confirm a pair, dismiss it, or open it again. Raises NotFound, NotAllowed, and BadRequest if a pair is confirmed
-    without a reason."""
+    """Confirms, dismisses or reopens. Raises NotFound, NotAllowed, BadRequest (confirming without a reason)."""
     reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
     with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
         row = assignments.find(opened, assignment)

@@ -1,8 +1,4 @@
-"""Sources in bulk: those of an assignment, a competition or a challenge as one ZIP, produced while it is read.
-
-File names are made of permanent data, so a repeated archive has the same files. Its manifest comes first, with each
-file's author and verdict.
-"""
+"""A ZIP of sources, produced while it is read. File names are stable; the manifest comes first."""
 
 from __future__ import annotations
 
@@ -30,7 +26,7 @@ from grader.service.courses import assignments, courses, gradebook, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Sources in memory at once, at most 256 KiB each.
+# At most 256 KiB each.
 _BATCH = 50
 _CHUNK_BYTES = 64 * 1024
 _FILE_MODE = 0o644 << 16
@@ -38,16 +34,13 @@ _FILE_MODE = 0o644 << 16
 
 @dataclass(frozen=True)
 class Archive:
-    """``name``: of the file; ``chunks`` are produced as they are read."""
-
     name: str
     files: int
     chunks: Iterator[bytes]
 
 
 def of_assignment(platform: Platform, user: User, course: str, slug: str, counted: bool = False) -> Archive:
-    """Submissions of the assignment's students; with ``counted`` only those behind their points. Raises NotFound,
-    NotAllowed."""
+    """``counted``: only behind points. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SOURCES) as opened:
         session, row = opened.session, assignments.find(opened, slug)
         members = {
@@ -61,7 +54,7 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
         parts = assignments.assigned_by(session, row)
         found = _read(
             session,
-            # The rule implies this, but an index finds these.
+            # The rule implies this; an index needs it.
             SubmissionRow.challenge.in_(parts),
             SubmissionRow.created_at >= row.open_at,
             taught.belongs(AssignmentRow.id == row.id),
@@ -89,7 +82,7 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
 
 
 def of_competition(platform: Platform, user: User, slug: str) -> Archive:
-    """Submissions within a competition. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     open_competition.check(platform, user, slug, Action.SOURCES_ANY)
     with open_competition.reading(platform, user, slug) as opened:
         session = opened.session
@@ -118,7 +111,7 @@ def of_competition(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
-    """All submissions for a challenge. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
+    """Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.SOURCES_ANY)
         platform.catalogue.load(slug)
@@ -128,7 +121,7 @@ def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int, ExportedSource]]:
-    """Row ids and manifest entries, oldest first. Sources are not read yet."""
+    """Row ids and manifest entries, oldest first."""
     found = session.execute(
         select(
             *(
@@ -184,7 +177,7 @@ def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int,
 
 
 def _path(submission: Any) -> str:
-    """Only letters, digits, ``.``, ``_`` and ``-``, like names of users and challenges."""
+    """Only letters, digits, ``.``, ``_`` and ``-``."""
     file = f"{submission.created_at:%Y%m%dT%H%M%SZ}-{submission.public_id}{submission.language.suffix}"
     return f"{submission.challenge}/{submission.name}/{file}"
 
@@ -201,7 +194,7 @@ def _archive(platform: Platform, name: str, rows: Sequence[tuple[int, ExportedSo
 
 
 class _Sink:
-    """A write-only file that forgets what was taken from it."""
+    """A write-only file that drops data once it is taken."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

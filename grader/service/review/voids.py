@@ -1,5 +1,4 @@
-"""Voiding a result: it stays, with a reason that its author reads, and does not count until staff restore it. The
-platform's staff void it everywhere, a course's staff in that course only."""
+"""A void result does not count until staff restore it: everywhere by the platform's staff, in a course by its."""
 
 from __future__ import annotations
 
@@ -34,11 +33,8 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def void(platform: Platform, user: User, submission: str, body: VoidBody) -> SubmissionView:
-    """Take a result off boards, grades and standings, or off a course's grades; or change the reason. The attempt stays
-    used.
-
-    Raises NotFound, NotAllowed, BadRequest, and Conflict if there is no result.
-    """
+    """Repeating it changes the reason. The attempt stays used. Raises NotFound, NotAllowed, BadRequest, Conflict (no
+    result)."""
     with writing(platform.sessions) as session:
         void_in(platform, session, user, submission, body.reason, body.course)
     return get_submission(platform, user, submission)
@@ -47,7 +43,7 @@ def void(platform: Platform, user: User, submission: str, body: VoidBody) -> Sub
 def void_in(
     platform: Platform, session: Session, user: User, submission: str, reason: str, course: str | None = None
 ) -> None:
-    """The same within the caller's transaction."""
+    """In the caller's transaction."""
     row = _locked(session, user, submission)
     where = _where(session, user, row, course)
     if row.kind is JudgingReason.RUN or row.state is not State.DONE:
@@ -85,7 +81,7 @@ def _void_everywhere(
 
 
 def restore(platform: Platform, user: User, submission: str, course: str | None = None) -> SubmissionView:
-    """The result counts again. Raises NotFound (also if it is not void), NotAllowed."""
+    """Raises NotFound (also if it is not void), NotAllowed."""
     with writing(platform.sessions) as session:
         row = _locked(session, user, submission)
         where = _where(session, user, row, course)
@@ -125,7 +121,7 @@ def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequenc
 def _where(
     session: Session, user: User, row: SubmissionRow, course: str | None
 ) -> Sequence[CourseRow] | None:
-    """Courses in which ``user`` may decide about the result; None is everywhere. Raises NotFound, NotAllowed."""
+    """Courses in which ``user`` decides; None: everywhere. Raises NotFound, NotAllowed."""
     found = authority.courses_of(session, row)
     if course is not None:
         opened = courses.open_in(session, user, course, Action.VOID)
@@ -150,7 +146,7 @@ def _note(
     after: str | None,
     course: CourseRow | None = None,
 ) -> None:
-    """In the log of every course in which it counts, wherever it is voided; else in the platform's."""
+    """Of every course in which it counts, else the platform's."""
     only = {"course": course.slug} if course is not None else {}
     numbers: list[int | None] = [course.id for course in authority.courses_of(session, row)]
     for number in numbers or [None]:
@@ -167,7 +163,7 @@ def _note(
 
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
-    """Notify its author, and in a competition the team, whose result it is."""
+    """Its author, and in a competition the team."""
     whose = {row.user_id, *groups.partners_of(session, row.id)}
     notices.notify(session, whose, NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
     if row.competition_id is not None and (mates := corrections.team_mates(session, row)):
@@ -177,8 +173,7 @@ def _tell(session: Session, row: SubmissionRow, text: str) -> None:
 
 @dataclass(frozen=True)
 class Power:
-    """A person's rights over a result: ``courses`` (slugs) in which they may void it; ``everywhere``: on all boards,
-    too; ``void``: whether it is void where they would void it without naming a course."""
+    """``courses``: slugs; ``everywhere``: also on boards; ``void``: whether it is void where they decide by default."""
 
     everywhere: bool
     courses: Sequence[str]
@@ -186,7 +181,7 @@ class Power:
 
 
 def power(platform: Platform, user: User, submission: str) -> Power | None:
-    """None if they have no such right. Raises NotFound."""
+    """None without such a right. Raises NotFound."""
     with platform.sessions() as session:
         row = _first(session, user, submission)
         try:
@@ -206,7 +201,7 @@ def power(platform: Platform, user: User, submission: str) -> Power | None:
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """The submission itself, also if one of its judgements is named. Raises NotFound."""
+    """The submission, also by a judgement's id. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 

@@ -1,5 +1,3 @@
-"""Cancelling a submission in any state."""
-
 from __future__ import annotations
 
 from sqlalchemy import update
@@ -20,14 +18,10 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """A waiting submission is cancelled at once, and so is one with an overdue lease; one that is being judged is ended
-    by its worker within about a second.
-
-    Repeating it changes nothing. Raises NotFound, NotAllowed (a teacher of its author), Conflict once it is done or has
-    failed.
-    """
+    """At once if it waits or its lease is overdue; else its worker ends it within about a second. Idempotent. Raises
+    NotFound, NotAllowed, Conflict (done or failed)."""
     with writing(platform.sessions) as session:
-        # Twice, in case a worker takes or gives back the submission between our read and our change.
+        # A worker may take or return it meanwhile.
         for _ in range(3):
             row = find(session, user, submission)
             others = row.user_id != user.id
@@ -48,9 +42,9 @@ def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
 
 
 def _cancel(session: Session, row: SubmissionRow) -> bool:
-    """True if nothing more is to be done: it is cancelled, or cancellation is requested."""
+    """False if it changed meanwhile: try again."""
     now = clock(session)
-    # Overdue: its worker is gone, or will learn that it lost the lease, and its verdict would come too late.
+    # Overdue: the worker is gone, or its verdict too late.
     if row.state in FREE or (row.lease_until is not None and row.lease_until < now):
         return end_cancelled(session, row.id, row.attempt, now)
     statement = (

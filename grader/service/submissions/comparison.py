@@ -1,5 +1,4 @@
-"""An accepted kernel compared with another one for the same challenge, version and device: the author's own, staff's
-solution, or one that its author shares. Who may see which: ``grader.service.submissions.opened``."""
+"""Two kernels for the same challenge, version and device. ``opened`` decides who may see which."""
 
 from __future__ import annotations
 
@@ -29,23 +28,22 @@ from grader.service.platform import Platform
 from grader.service.submissions import opened
 from grader.service.submissions.submissions import find, readable
 
-# Entries of each group in the list to choose from, and shared ones that are looked at for it.
+# Listed entries, and shared ones that are examined.
 _MOST, _MOST_ASKED = 20, 200
-# Names staff's solution in an address; a language follows.
+# In addresses; a language follows.
 _STAFF = "staff-"
 
 
 @dataclass(frozen=True)
 class _Kernel:
-    """``workloads`` is empty if it was never judged."""
+    """``workloads``: empty if never judged."""
 
     shown: ComparedKernel
     workloads: Sequence[WorkloadReport]
 
 
 def compare(platform: Platform, user: User, submission: str, against: str = "") -> KernelComparison:
-    """``against``: a choice's key; empty: the first choice. Raises NotFound if the viewer may not see one of them, and
-    Conflict if ``submission`` is no solution."""
+    """``against``: a choice's key, by default the first. Raises NotFound, Conflict (no solution)."""
     with platform.sessions() as session:
         row = _solution(session, user, submission)
         challenge = _challenge(platform, row.challenge)
@@ -71,7 +69,7 @@ def compare(platform: Platform, user: User, submission: str, against: str = "") 
 
 
 def solution_is_open(platform: Platform, user: User, submission: str) -> bool:
-    """True if ``user``, who may see the submission, may read staff's solution because of it."""
+    """True if this submission, which ``user`` may see, opens it."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         return _Choices(platform, session, user, row, _challenge(platform, row.challenge)).solution_open
@@ -90,17 +88,17 @@ def _solution(session: Session, user: User, submission: str) -> SubmissionRow:
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
-    """None if its folder is broken or gone: submissions can still be compared."""
+    """None if its folder is broken."""
     try:
         challenge = platform.catalogue.load(slug)
-        _ = challenge.solutions, challenge.commentary  # both can be read
+        _ = challenge.solutions, challenge.commentary  # raises if a file is unreadable
         return challenge
     except (ChallengeInvalid, UnknownChallenge):
         return None
 
 
 class _Choices:
-    """What ``user`` may compare with ``row``, which they may see."""
+    """What ``user`` may compare with ``row``."""
 
     def __init__(
         self,
@@ -112,7 +110,7 @@ class _Choices:
     ) -> None:
         self._platform, self._session, self._user = platform, session, user
         self._row, self._challenge = row, challenge
-        # Teachers, who are not the platform's staff, get nothing by a submission that they did not make.
+        # A teacher gets nothing by submissions of others.
         self._solved = row.user_id == user.id and opened.solves(session, row)
         self._names: Names | None = None
 
@@ -137,7 +135,6 @@ class _Choices:
         return opened.CLOSED if opened.is_closed(self._session, self._user, self._row.challenge) else ""
 
     def kernel(self, key: str) -> _Kernel:
-        """Of a key that ``all`` gave."""
         if key.startswith(_STAFF):
             return self._staffs(Language.named(key.removeprefix(_STAFF)))
         row = self._session.scalars(select(SubmissionRow).where(SubmissionRow.public_id == key)).one()
@@ -164,7 +161,7 @@ class _Choices:
         ]
 
     def _staffs(self, language: Language) -> _Kernel:
-        """With the times and counters of staff's own submission of the same source, if there is one."""
+        """With times of staff's submission of the same source."""
         assert self._challenge is not None
         source = self._challenge.solutions[language]
         judged = [
@@ -210,7 +207,7 @@ class _Choices:
         ]
 
     def _alike(self) -> Select[SubmissionRow]:
-        """Accepted submissions for the same challenge, version and device."""
+        """For the same challenge, version and device."""
         table, row = SubmissionRow, self._row
         return select(table).where(
             table.challenge == row.challenge,
@@ -225,7 +222,7 @@ class _Choices:
     # ---- others' ----
 
     def _of_others(self) -> list[KernelChoice]:
-        """Entries of the board as the viewer sees it, whose authors share them; staff: the first ones of all."""
+        """Shared entries that the viewer sees; for staff, the first of all."""
         ranks = {place.submission: place.rank for place in self._places()[:_MOST_ASKED]}
         wanted = self._alike().where(SubmissionRow.id.in_(ranks)).options(defer(SubmissionRow.source))
         found = {row.id: row for row in self._session.scalars(wanted)}
@@ -270,7 +267,7 @@ def _kernel(session: Session, row: SubmissionRow, name: str) -> _Kernel:
 
 
 def _workloads(session: Session, row: SubmissionRow) -> list[WorkloadReport]:
-    """Times and counters alone: nothing of cases leaves the report."""
+    """Only times and counters leave the report."""
     body = session.scalar(
         select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
     )

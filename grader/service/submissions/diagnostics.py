@@ -1,7 +1,4 @@
-"""Messages of the compiler or Python by line, read from a submission's report.
-
-A log is untrusted text (a source can print into it), so the amount read is bounded, and it is shown only as text.
-"""
+"""Compiler's and Python's messages by line. A source can print into its log, so it is bounded, and only text."""
 
 from __future__ import annotations
 
@@ -18,17 +15,16 @@ from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import submissions
 
-# Nobody fixes more than this at once.
 _MOST = 100
 _MESSAGE_CHARS = 500
 
-# nvcc's front end: `solution.cu(3): error: ...`, `solution.cu(3): warning #177-D: ...`; the host's compiler and
-# preprocessor: `solution.cu:1:10: fatal error: ...`. The name is the one that sources are compiled under.
+# nvcc: `solution.cu(3): error: ...`, `solution.cu(3): warning #177-D: ...`; the host's compiler: `solution.cu:1:10:
+# fatal error: ...`.
 _NVCC = re.compile(
     compiled_name() + r"\((\d{1,6})\): (?:catastrophic )?(error|warning)(?: (?:#[\w-]+))?: (.+)"
 )
 _GCC = re.compile(compiled_name() + r":(\d{1,6}):(?:(\d{1,6}):)? (?:fatal )?(error|warning): (.+)")
-# The judge's text for a source that Python cannot load, and for an exception within `solve`.
+# The judge's texts for exceptions while loading and in `solve`.
 _LOADING = re.compile(r"(\w{1,80}) in line (\d{1,6}): (.+)")
 _RAISED = re.compile(r"(\w{1,80}) while [\w .]{1,60} \(line (\d{1,6})\)(?:: (.*))?")
 # nvcc repeats the line, indented by two columns, and points below it.
@@ -36,7 +32,7 @@ _SHIFT = 2
 
 
 def latest(platform: Platform, user: User, challenge: str) -> DiagnosticList | None:
-    """Of the latest submission or run of ``user`` for ``challenge``; None if there is none, or no verdict yet."""
+    """Of the latest submission or run; None without a verdict."""
     with platform.sessions() as session:
         rows = [
             row
@@ -50,7 +46,7 @@ def latest(platform: Platform, user: User, challenge: str) -> DiagnosticList | N
 
 
 def of_submission(platform: Platform, user: User, submission: str) -> DiagnosticList:
-    """Raises NotFound. Without a report there are no diagnostics."""
+    """Empty without a report. Raises NotFound."""
     source = submissions.get_source(platform, user, submission)
     try:
         report = submissions.get_report(platform, user, submission)
@@ -62,7 +58,7 @@ def of_submission(platform: Platform, user: User, submission: str) -> Diagnostic
 
 
 def read(report: Report, source: str) -> list[Diagnostic]:
-    """Errors and warnings of ``report`` that name a line of ``source``, by line."""
+    """Only those on a line of ``source``."""
     lines = source.split("\n")
     found = _of_log(report.compiler_log, lines)
     if not report.language.compiled:
@@ -85,8 +81,7 @@ def _of_log(log: str, lines: list[str]) -> Iterator[Diagnostic]:
 
 
 def _column(log_lines: list[str], place: int, text: str) -> int:
-    """The column below the message that nvcc points to, from 1; 0 if there is none, or it shows another text, as for
-    lines with macros."""
+    """From 1; 0 if there is none, or the log shows another text, as for macros."""
     if place + 2 >= len(log_lines) or log_lines[place + 2].strip() != "^":
         return 0
     if log_lines[place + 1][_SHIFT:].rstrip() != text.rstrip():

@@ -1,5 +1,3 @@
-"""Two submissions for one challenge compared: changes in the source, the verdict and the times."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,13 +12,12 @@ from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import submissions
 
-# Entries in a list to choose from.
 _EARLIER_MOST = 50
 
 
 @dataclass(frozen=True)
 class Block:
-    """Equal lines, or one side's in place of the other's. Ranges are half-open, from 0."""
+    """Ranges are half-open, from 0."""
 
     same: bool
     before: tuple[int, int]
@@ -36,7 +33,7 @@ class JudgedSide:
 
 @dataclass(frozen=True)
 class TimeChange:
-    """One workload's times in microseconds per call; one is None if only the other was timed."""
+    """Microseconds per call; None if not timed."""
 
     name: str
     before: WorkloadReport | None
@@ -44,13 +41,12 @@ class TimeChange:
 
     @property
     def factor(self) -> float | None:
-        """The speedup from before to after."""
         before, after = (side.time_us if side else None for side in (self.before, self.after))
         return before / after if before is not None and after is not None else None
 
     @property
     def tells(self) -> bool:
-        """True if the two differ by more than their intervals."""
+        """True if the intervals do not overlap."""
         if not self.before or not self.after or self.factor is None:
             return False
         (low, high), (low_now, high_now) = self.before.ci_us, self.after.ci_us
@@ -78,8 +74,7 @@ class Difference:
 
 
 def difference(platform: Platform, user: User, submission: str, against: str) -> Difference:
-    """From ``against`` to ``submission``. Raises NotFound if ``user`` may not see one of them, and BadRequest if they
-    are for different challenges."""
+    """From ``against`` to ``submission``. Raises NotFound, BadRequest (other challenge)."""
     after, before = (_side(platform, user, public_id) for public_id in (submission, against))
     if after.view.challenge != before.view.challenge:
         raise BadRequest(
@@ -96,8 +91,7 @@ def difference(platform: Platform, user: User, submission: str, against: str) ->
 
 
 def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionView]:
-    """Earlier submissions for the same challenge, newest first: of its owner; for staff who look at somebody else's, of
-    everyone. Raises NotFound."""
+    """Newest first: the owner's; for staff on another's, everyone's. Raises NotFound."""
     view = submissions.get_submission(platform, user, submission)
     everyone = view.user != user.name
     return submissions.list_submissions(
@@ -106,8 +100,7 @@ def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionV
 
 
 def blocks(before: str, after: str) -> list[Block]:
-    """Changes from one source to another, as runs of lines. If they are too long to compare, everything between the
-    common beginning and end counts as changed."""
+    """If sources are too long, everything between the common beginning and end counts as changed."""
     old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])

@@ -1,5 +1,3 @@
-"""Drafts: the content of a challenge's editor, kept between visits and shared between browsers."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime
@@ -19,7 +17,7 @@ from grader.service.platform import Platform
 
 
 class DraftChanged(Conflict):
-    """Somebody, most likely the same person in another window, changed the draft since."""
+    """Somebody, likely the same person, changed it in another window."""
 
     code = "draft_changed"
 
@@ -40,11 +38,8 @@ def get_draft(platform: Platform, user: User, challenge: str, language: str) -> 
 
 
 def keep_draft(platform: Platform, user: User, challenge: str, language: str, body: DraftBody) -> DraftView:
-    """Store ``body.source``, even if it is empty: a person who deletes everything wants nothing back.
-
-    Raises UnknownChallenge, UnknownLanguage, BadSource, and DraftChanged if ``body.based_on`` is given and is not the
-    stored draft (having no draft is a version, too).
-    """
+    """Also an empty source. Raises UnknownChallenge, UnknownLanguage, BadSource, DraftChanged (``body.based_on`` is
+    not stored)."""
     source = _checked(body.source)
     place = _place(user, challenge, language)
     manifest = publication.load(platform, user, challenge).manifest
@@ -57,7 +52,7 @@ def keep_draft(platform: Platform, user: User, challenge: str, language: str, bo
 
 
 def remove_draft(platform: Platform, user: User, challenge: str, language: str) -> None:
-    """Repeating it is not an error. Raises UnknownLanguage."""
+    """Idempotent. Raises UnknownLanguage."""
     place = _place(user, challenge, language)
     with writing(platform.sessions) as session:
         drafts.remove(session, place)

@@ -1,8 +1,5 @@
-"""Formats a source with clang-format or ruff, where they are installed.
-
-Nothing of the source is run: the program reads text and writes text. It is a process of its own without an
-environment or a configuration file, bounded in input, output, memory and time before it gets the first byte.
-"""
+"""Formats a source by clang-format or ruff, without environment and configuration file, and bounded in input, output,
+memory and time."""
 
 from __future__ import annotations
 
@@ -42,19 +39,18 @@ _COMMANDS: dict[bool, tuple[str, ...]] = {
 }
 _ADVICE = "The editor's own indentation works without it; staff can install the extra 'format'."
 _ERROR_CHARS = 300
-# Of ruff. What else a formatter says, as when it crashes, is for nobody.
+# ruff's; other messages, as of a crash, help nobody.
 _SYNTAX = re.compile(r"Failed to parse solution\.py:(\d+):\d+: (.+)")
 _free = threading.BoundedSemaphore(limits.FORMATS_AT_ONCE)
 
 
 @cache
 def can_format(language: Language) -> bool:
-    """True if this server has the formatter of ``language``."""
     return _program(_COMMANDS[language.python][0]) is not None
 
 
 def formatted(body: FormatBody) -> FormatView:
-    """Raises UnknownLanguage, BadRequest without the formatter, BadSource with the formatter's reason, TooMany."""
+    """Raises UnknownLanguage, BadRequest without the formatter, BadSource with its reason, TooMany."""
     language = language_of("", body.language)
     command = _COMMANDS[language.python]
     program = _program(command[0])
@@ -75,8 +71,8 @@ def formatted(body: FormatBody) -> FormatView:
 
 
 def _run(command: Sequence[str], text: bytes) -> str:
-    """What the program makes of ``text``. Raises BadSource."""
-    # Into files: of these the kernel bounds the size.
+    """Raises BadSource."""
+    # The kernel bounds the size of files, not of pipes.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
             command,
@@ -94,7 +90,7 @@ def _run(command: Sequence[str], text: bytes) -> str:
         except subprocess.TimeoutExpired:
             raise BadSource("The formatter takes too long on this source.", "Format a part of it.") from None
         finally:
-            # clang-format's package starts the program by another one.
+            # clang-format's package starts a child process.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -117,6 +113,6 @@ _BOUNDS = (
 
 @cache
 def _program(name: str) -> str | None:
-    """Of this environment only: who operates the server installed it for this, unlike what the system has."""
+    """Only from this environment: the operator installed it for this purpose."""
     near = Path(sys.prefix) / "bin" / name
     return str(near) if near.is_file() else None

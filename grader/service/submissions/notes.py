@@ -1,5 +1,4 @@
-"""An author's private note on a submission. Like a draft, it is nobody else's: staff read it neither here nor in
-exports."""
+"""An author's private note: staff cannot read it, not even in exports."""
 
 from __future__ import annotations
 
@@ -18,13 +17,9 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def keep_note(platform: Platform, user: User, submission: str, body: NoteBody) -> SubmissionView:
-    """Replace the note on the submission, also if one of its later judgements is named; empty removes it.
-
-    Raises NotFound, NotAllowed for anyone but the author, Conflict for a run, BadRequest if the text is too long or no
-    text.
-    """
+    """Also by a judgement's id; empty removes it. Raises NotFound, NotAllowed, Conflict (a run), BadRequest."""
     text = body.text.replace("\r\n", "\n").strip()
-    # A form counts line ends as one character.
+    # Forms count a line end as one character.
     if len(text) > limits.NOTE_CHARS:
         raise BadRequest(
             f"The note has {len(text):,} characters; the limit is {limits.NOTE_CHARS:,}.", "Shorten it."
@@ -45,7 +40,7 @@ def keep_note(platform: Platform, user: User, submission: str, body: NoteBody) -
 
 
 def check_author(platform: Platform, user: User, submission: str) -> None:
-    """Raises NotFound, NotAllowed for anyone but the author."""
+    """Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         _own(session, user, submission)
 

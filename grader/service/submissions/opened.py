@@ -1,7 +1,5 @@
-"""Who may read staff's solution, and others' kernels: only after solving, never while somebody could still use them.
-
-Everything that shows a source to others than its author and the staff asks here.
-"""
+"""Decides who may read staff's solution and others' kernels: only after solving, never while they are of use.
+Everything that shows a source to others than author and staff asks here."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ from grader.service.challenges import publication
 from grader.service.courses.windows import Windows
 from grader.service.platform import Platform
 
-# One sentence for every reason: which it is would tell of assignments and competitions that students cannot see yet.
+# A reason would reveal secret assignments and competitions.
 CLOSED = (
     "Other people's kernels are closed while an assignment or a competition uses this challenge, while it is hidden, "
     "or if your course keeps them closed."
@@ -47,7 +45,7 @@ UNSOLVED = (
 
 
 def solves(session: Session, row: SubmissionRow) -> bool:
-    """True if the submission is its author's own, ranked solution: not void, and without a library's kernels."""
+    """Their own, ranked, not void, without a library's kernels."""
     if row.verdict is not Verdict.ACCEPTED or row.set_aside is not None or row.time_us is None:
         return False
     if row.kind in (JudgingReason.RUN, JudgingReason.FINAL):
@@ -57,8 +55,7 @@ def solves(session: Session, row: SubmissionRow) -> bool:
 
 
 def solution_opens(session: Session, user: User, challenge: Challenge) -> bool:
-    """True if a student who solved the challenge may read staff's solution: their courses say so, or if none of these
-    asked for it, the challenge comes with a commentary."""
+    """By the user's courses, else if the challenge has a commentary."""
     if _may_be_used(session, user, challenge.slug):
         return False
     allowed = _allowed_by_courses(session, [user.id], challenge.slug)
@@ -66,21 +63,20 @@ def solution_opens(session: Session, user: User, challenge: Challenge) -> bool:
 
 
 def is_closed(session: Session, user: User, challenge: str) -> bool:
-    """True if nothing but the user's own kernels can be open to them."""
+    """Only the user's own kernels can be open."""
     if _may_be_used(session, user, challenge):
         return True
     return _allowed_by_courses(session, [user.id], challenge) is False
 
 
 def _may_be_used(session: Session, user: User, challenge: str) -> bool:
-    """A challenge that is hidden from those who solved it may be kept for later."""
+    """A hidden challenge may be kept for later."""
     hidden = challenge not in publication.visible_to(session, user)
     return hidden or in_use(session, user.id, challenge, clock(session))
 
 
 def in_use(session: Session, user: int, challenge: str, at: datetime) -> bool:
-    """True if an assignment or a competition with the challenge has not ended for everyone, draft or not, or ``user``
-    takes part in one on their own clock."""
+    """Not ended for everyone, draft or not, or ``user`` still has time."""
     part = AssignmentPartRow
     assigned = session.execute(
         select(AssignmentRow, CourseRow)
@@ -102,8 +98,7 @@ def in_use(session: Session, user: int, challenge: str, at: datetime) -> bool:
 
 
 def _allowed_by_courses(session: Session, users: Collection[int], challenge: str) -> bool | None:
-    """Whether all assignments of these users' (ids) courses with the challenge open solutions; None if there are none.
-    Those who left a course are bound by it, too: else leaving would open them."""
+    """None without assignments. Courses that they left count, or leaving would open solutions."""
     part, assignment = AssignmentPartRow, AssignmentRow
     member = exists().where(MemberRow.course_id == assignment.course_id, MemberRow.user_id.in_(users))
     found = session.scalars(
@@ -117,8 +112,7 @@ def _allowed_by_courses(session: Session, users: Collection[int], challenge: str
 def open_kernels(
     platform: Platform, session: Session, viewer: User, challenge: str, rows: Iterable[SubmissionRow]
 ) -> Iterator[SubmissionRow]:
-    """Those of others' submissions for ``challenge`` that ``viewer``, who solved it, may read: each solves it, its
-    author shares kernels with the viewer, and both persons' courses allow it."""
+    """Solutions that their authors share with ``viewer``, who solved it, if both persons' courses allow it."""
     if is_closed(session, viewer, challenge):
         return
     for row in rows:
@@ -136,8 +130,7 @@ def _opens(platform: Platform, session: Session, viewer: User, row: SubmissionRo
 
 
 def sharing(session: Session, places: Collection[Place]) -> list[Place]:
-    """Those entries of a board whose authors share kernels with anybody, in the same order. Whether with one viewer,
-    ``open_kernels`` says."""
+    """Shared with anybody. ``open_kernels`` checks the viewer."""
     chosen = func.coalesce(UserRow.preferences["kernels"].as_string(), ProfileAudience.PRIVATE.value)
     authors = set(session.scalars(select(UserRow.id).where(chosen != ProfileAudience.PRIVATE.value)))
     return [place for place in places if place.user in authors]

@@ -1,5 +1,3 @@
-"""A student's progress, for API, command line and pages."""
-
 from __future__ import annotations
 
 from collections import defaultdict
@@ -23,11 +21,7 @@ from grader.service.platform import Platform
 def progress(
     platform: Platform, user: User, of: str | None = None, challenges: Sequence[Challenge] | None = None
 ) -> Progress:
-    """By track, in the curriculum's order. Staff may ask for the progress ``of`` anyone. ``challenges``: the result of
-    ``seen_challenges``, if known.
-
-    Raises NotAllowed if a student asks for somebody else's, NotFound if there is no such user.
-    """
+    """In the curriculum's order. ``challenges``: the result of ``seen_challenges``. Raises NotAllowed, NotFound."""
     if of is not None and of.lower() != user.name.lower() and not user.staff:
         raise NotAllowed("Only staff can see other people's progress.", "Leave out the name to see yours.")
     with platform.sessions() as session:
@@ -45,7 +39,6 @@ def sum_up(
     viewer: User | None,
     challenges: Sequence[Challenge] | None = None,
 ) -> Progress:
-    """The result of ``tried`` over the challenges that ``viewer`` sees."""
     of_challenge: dict[str, list[Attempts]] = defaultdict(list)
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)
@@ -113,12 +106,12 @@ def _mark(tried: Sequence[Attempts]) -> Mark:
 
 
 def _best(found: Iterable[Best]) -> Best | None:
-    """GPUs before other devices."""
+    """Prefers GPUs."""
     return max(found, key=lambda item: (item.representative, item.speedup), default=None)
 
 
 def _next(lines: Sequence[ChallengeProgress]) -> str | None:
-    """The first unsolved one that builds on nothing unsolved, else the first unsolved one."""
+    """The first unsolved one, if possible without unsolved prerequisites."""
     left = [line for line in lines if line.mark is not Mark.SOLVED]
     ready = [line for line in left if not line.missing]
     return next((line.slug for line in [*ready, *left]), None)

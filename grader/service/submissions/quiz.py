@@ -1,4 +1,4 @@
-"""Questions on one's own accepted kernel. The right answer leaves the server only once its question is settled."""
+"""Right answers leave the server only for settled questions."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ def read(platform: Platform, user: User, submission: str) -> QuizView:
 
 
 def answer(platform: Platform, user: User, submission: str, number: int, body: QuizAnswerBody) -> QuizView:
-    """Answer a question. Raises NotFound, NotAllowed, BadRequest (no such choice), Conflict (it is settled, or the
-    result does not count)."""
+    """Raises NotFound, NotAllowed, BadRequest (no such choice), Conflict (settled, or void)."""
     with writing(platform.sessions) as session:
         row = submissions.find(session, user, submission)
         found = next((each for each in quizzes.of(session, row.id) if each.number == number), None)

@@ -1,5 +1,3 @@
-"""Limits for one user: submissions at once, and for one challenge in a period."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -17,13 +15,13 @@ from grader.service.courses import admission
 from grader.service.platform import Platform
 from grader.settings import Settings
 
-# Runs are counted by the hour, for all challenges together.
+# Over all challenges.
 RUN_WINDOW_S = 3600.0
 
 
 def take(session: Session, settings: Settings, user: User, slug: str, now: datetime) -> int:
-    """Count one submission for the challenge ``slug``. Returns how many more it takes for now. Call it in the
-    transaction that stores the submission, with its time of creation. Raises TooMany."""
+    """Returns how many more are possible. Call it in the transaction that stores the submission, with its time.
+    Raises TooMany."""
     take_waiting(session, settings, user, now)
     scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
     used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
@@ -39,13 +37,13 @@ def take(session: Session, settings: Settings, user: User, slug: str, now: datet
 def _take_counted(session: Session, user: User, scope: str, most: int, now: datetime) -> bool:
     if quotas.take(session, user.id, scope, most, now) is not None:
         return True
-    # Before anyone is refused, the submissions themselves are counted.
+    # Corrects the counter before refusing.
     quotas.recount_waiting(session, user.id, scope)
     return quotas.take(session, user.id, scope, most, now) is not None
 
 
 def take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
-    """Count one more waiting submission, and nothing else. Raises TooMany."""
+    """Raises TooMany."""
     most = settings.waiting_per_user
     if _take_counted(session, user, quotas.WAITING, most, now):
         return
@@ -57,7 +55,7 @@ def take_waiting(session: Session, settings: Settings, user: User, now: datetime
 
 
 def take_run(session: Session, settings: Settings, user: User, now: datetime) -> int:
-    """Count one run in the same way. Returns how many more are possible for now."""
+    """Returns how many more runs are possible. Raises TooMany."""
     most = settings.runs_at_once
     if not _take_counted(session, user, quotas.RUNNING, most, now):
         running = quotas.read(session, user.id, quotas.RUNNING, now).used
@@ -76,7 +74,7 @@ def take_run(session: Session, settings: Settings, user: User, now: datetime) ->
 
 
 def take_card_tool(session: Session, user: User, now: datetime) -> None:
-    """Count one run under a tool of the CUDA toolkit, which holds a GPU for seconds. Raises TooMany."""
+    """Tools of the CUDA toolkit hold a GPU for seconds. Raises TooMany."""
     most = limits.CARD_TOOL_RUNS_PER_HOUR
     if quotas.take(session, user.id, quotas.CARD_TOOLS, most, now, RUN_WINDOW_S) is None:
         use = quotas.read(session, user.id, quotas.CARD_TOOLS, now, RUN_WINDOW_S)
@@ -87,7 +85,7 @@ def take_card_tool(session: Session, user: User, now: datetime) -> None:
 
 
 def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
-    """The user's remaining submissions and runs for the challenge ``slug``. Raises UnknownChallenge."""
+    """Raises UnknownChallenge."""
     challenge = publication.load(platform, user, slug)
     settings, now = platform.settings, utcnow()
     window_s = settings.quota_hours * 3600

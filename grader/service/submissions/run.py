@@ -1,4 +1,4 @@
-"""Running a source on the public cases only: no rank, no attempt, an answer within seconds."""
+"""Runs on public cases: no rank, no attempt."""
 
 from __future__ import annotations
 
@@ -16,17 +16,13 @@ from grader.service.submissions.submit import SubmitOrder, take
 
 
 def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | None = None) -> SubmissionView:
-    """Store a run and queue it. It is judged like a submission, in the same boxes, on the public cases only. The user's
-    unfinished runs for the same challenge are cancelled: they wait for the newest.
-
-    With a key that this user sent before, the first run is returned. ``remaining``: how many more are possible for now.
-    Raises as ``submit`` does; TooMany by limits of its own.
-    """
+    """Cancels the user's unfinished runs for the challenge. A repeated key returns its first run. Raises as
+    ``submit``; TooMany by limits for runs."""
     return take(platform, user, SubmitOrder.of(body, idempotency_key, run=True), _counted)
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
-    # In the same transaction: if the new one is refused, the old one continues.
+    # In one transaction: if the new run is refused, the old one continues.
     _supersede(session, row)
     if row.own_case is not None and OwnCase.model_validate_json(row.own_case).tool is not None:
         quotas.take_card_tool(session, user, row.created_at)
@@ -34,8 +30,7 @@ def _counted(session: Session, platform: Platform, user: User, row: SubmissionRo
 
 
 def _supersede(session: Session, new: SubmissionRow) -> None:
-    """End the user's unfinished runs for the challenge at once: a worker that has one learns that it lost it, and its
-    verdict would come too late."""
+    """A worker loses its lease, so its verdict is dropped."""
     unfinished = session.execute(
         select(SubmissionRow.id, SubmissionRow.attempt)
         .where(SubmissionRow.user_id == new.user_id, SubmissionRow.finished_at.is_(None))

@@ -1,5 +1,3 @@
-"""A run of one case compared with its author's last run of the same case, sizes and inputs."""
-
 from __future__ import annotations
 
 from sqlalchemy import select
@@ -16,7 +14,7 @@ from grader.service.submissions import submissions
 
 
 def run_changes(platform: Platform, user: User, run: str) -> RunChanges:
-    """Raises NotFound if the user may not see the run, or if there is no earlier one to compare it with."""
+    """Raises NotFound, also without an earlier run."""
     with platform.sessions() as session:
         row = submissions.find(session, user, run)
         earlier = _earlier(session, row) if row.own_case is not None else None
@@ -34,7 +32,7 @@ def run_changes(platform: Platform, user: User, run: str) -> RunChanges:
 
 
 def _earlier(session: Session, row: SubmissionRow) -> SubmissionRow | None:
-    """The author's last such run before ``row`` that was judged."""
+    """The last one before ``row`` that was judged."""
     other = aliased(SubmissionRow)
     return session.scalar(
         select(other)
@@ -55,7 +53,7 @@ def _report(session: Session, row: SubmissionRow) -> Report | None:
 
 
 def changes(run: str, then: Report, now: Report, source_changed: bool) -> RunChanges:
-    """``run``: the id of the earlier one. Both reports have ``own``."""
+    """``run``: the earlier one's id. Both reports have ``own``."""
     assert then.own is not None
     assert now.own is not None
     same_inputs = then.own.inputs_sha256 == now.own.inputs_sha256 != ""

@@ -1,5 +1,3 @@
-"""A run that records a block of a submission, so that a page can step through it."""
-
 from __future__ import annotations
 
 from grader.errors import BadRequest
@@ -14,11 +12,8 @@ from grader.service.submissions import submissions
 def step_run(
     platform: Platform, user: User, submission: str, case: str, choice: StepChoice
 ) -> SubmissionView:
-    """Run the submission's source once more on one of its public cases, with the same data, and record ``choice``.
-
-    It is a run of ``user``. Raises NotFound, BadRequest for a case that the submission did not run, and as
-    ``running.run``: Conflict if the challenge has another version now.
-    """
+    """Runs the source again on a public case, with the same data, as ``user``, and records ``choice``. Raises
+    NotFound, BadRequest (a case that it did not run), Conflict (another version), and as ``run``."""
     report = submissions.get_report(platform, user, submission)
     known = next(
         (each for each in report.cases if each.name == case and not each.hidden and each.on is None), None

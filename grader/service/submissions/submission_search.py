@@ -1,4 +1,4 @@
-"""Search for operators: any submission, by its properties and outcome, with the ids that logs use."""
+"""For operators, with the ids of logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """None matches everything. ``since_days``: submitted in these last days. Runs are left out."""
+    """None matches everything; without runs."""
 
     challenge: str | None = None
     user: str | None = None

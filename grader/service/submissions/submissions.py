@@ -1,4 +1,4 @@
-"""Reading submissions. Students see only their own, staff see all."""
+"""Students see only their own, staff all."""
 
 from __future__ import annotations
 
@@ -62,18 +62,17 @@ _UTC = ZoneInfo("UTC")
 
 
 def get_submission(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """Raises NotFound, also for somebody else's."""
+    """Raises NotFound, also for another's."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         view = _views(platform, session, user, [row])[0]
-        # It is polled until it ends.
+        # Unfinished submissions are polled.
         said = _comments(session, user, row) if row.state.final else 0
         asked = quizzes.open_ones(session, row.id) if row.state is State.DONE else 0
         return view.model_copy(update={"comments": said, "questions": asked}) if said or asked else view
 
 
 def _comments(session: Session, user: User, row: SubmissionRow) -> int:
-    """How many comments on ``row`` its reader may read."""
     comment = CommentRow
     on_it = select(func.count()).select_from(comment).where(comment.submission_id == row.id)
     found = session.scalar(on_it.where(comment.deleted_at.is_(None))) or 0
@@ -105,12 +104,9 @@ def list_submissions(
     runs: bool = False,
     wanted: SubmissionFilter | None = None,
 ) -> SubmissionList:
-    """Newest first, at most ``limit`` (up to 200). ``everyone`` needs staff; teachers read their students' by naming
-    the course in ``wanted``. ``older_than``: begin after this submission's id. Raises NotFound if the user may not see
-    that one, NotAllowed, BadRequest (a time).
-
-    Judgements under later versions are listed with their submission. ``runs``: runs instead of submissions.
-    """
+    """Newest first, at most ``limit`` (up to 200), after ``older_than``. ``everyone`` needs staff; teachers name a
+    course in ``wanted``. Later judgements are listed with their submission. Raises NotFound, NotAllowed, BadRequest
+    (a time)."""
     history = _history(platform, user, challenge, everyone, runs, wanted or SubmissionFilter())
     with platform.sessions() as session:
         behind = find(session, user, older_than) if older_than is not None else None
@@ -127,7 +123,6 @@ def _history(
     runs: bool,
     wanted: SubmissionFilter,
 ) -> History:
-    """Raises NotFound, NotAllowed, BadRequest."""
     assigned = _assigned(platform, user, wanted.assignment, everyone) if wanted.assignment else _Assigned()
     others = everyone and (user.staff or assigned.taught is not None)
     if wanted.flag is not None and not others:
@@ -157,7 +152,7 @@ def _has_shared(platform: Platform, user: User) -> bool:
 
 @dataclass(frozen=True)
 class _Assigned:
-    """An assignment or a course: its challenges and its period."""
+    """An assignment's or course's challenges and period."""
 
     zone: ZoneInfo = _UTC
     taught: Taught | None = None
@@ -195,8 +190,8 @@ def get_source(platform: Platform, user: User, submission: str) -> SourceView:
 
 
 def get_report(platform: Platform, user: User, submission: str) -> Report:
-    """The report: whole for staff; for others without the data of hidden cases, unless an assignment that is over
-    reveals them. Raises NotFound, and Conflict if there is none yet."""
+    """Without hidden cases' data for others than staff, unless an ended assignment reveals them. Raises NotFound,
+    Conflict (none yet)."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         body = session.scalar(
@@ -219,11 +214,11 @@ def get_report(platform: Platform, user: User, submission: str) -> Report:
 
 
 def find(session: Session, user: User, submission: str) -> SubmissionRow:
-    """The row, if this user may see it. Raises NotFound."""
+    """Raises NotFound."""
     row = session.scalar(
         select(SubmissionRow)
         .where(SubmissionRow.public_id == submission.lower())
-        # The source is read only on request, not with each poll of the state.
+        # Polls do not need the source.
         .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source), defer(SubmissionRow.own_case))
     )
     if row is None or not (
@@ -239,7 +234,7 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
 
 
 def readable(session: Session, user: User, submissions: Collection[str]) -> set[str]:
-    """Those of these submissions (public ids) that this user may see."""
+    """Public ids that this user may see."""
     wanted = SubmissionRow.public_id.in_(submissions)
     if user.staff:
         return set(session.scalars(select(SubmissionRow.public_id).where(wanted)))
@@ -258,8 +253,7 @@ def readable(session: Session, user: User, submissions: Collection[str]) -> set[
 
 
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
-    """A final's judgement is its author's to see after the results, because it names hidden sizes and seeds; a
-    regrade's judgement once it is published."""
+    """A final's judgement names hidden sizes and seeds, so it waits for the results, a regrade's for publication."""
     if row.user_id != user.id or row.set_aside is SetAside.REGRADE:
         return False
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
@@ -268,13 +262,13 @@ def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def _is_shared(session: Session, user: User, row: SubmissionRow) -> bool:
-    """True if it was handed in by a group that ``user`` was in; of a regrade's, once it is published."""
+    """Handed in by a group of ``user``; a regrade's once it is published."""
     shared = row.set_aside is not SetAside.REGRADE and row.user_id != user.id
     return shared and user.id in groups.partners_of(session, row.id)
 
 
 def hands_in(session: Session, user: User, row: SubmissionRow) -> bool:
-    """True of the author and of their partners, who read a submission as its author does."""
+    """True for the author and partners."""
     return row.user_id == user.id or _is_shared(session, user, row)
 
 
@@ -285,7 +279,7 @@ def teaches(user: User) -> bool:
 def teaches_author(
     session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
 ) -> bool:
-    """True if ``user`` is staff of a course that the submission was handed in for, and has that right there."""
+    """True if ``user`` has that right in a course of the submission."""
     return any(
         Standing(membership.role) in TABLE[action]
         for membership in _taught_in(session, user, SubmissionRow.id == row.id)
@@ -293,14 +287,14 @@ def teaches_author(
 
 
 def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """The id of a course that the submission was handed in for and whose staff ``user`` is; None if there is none."""
+    """A course of the submission in which ``user`` is staff."""
     return next(
         (membership.course_id for membership in _taught_in(session, user, SubmissionRow.id == row.id)), None
     )
 
 
 def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequence[Row[str, int, str]]:
-    """Submissions (public ids) with the courses that they were handed in for, and the user's role on their staff."""
+    """Public ids, courses, and the user's role."""
     if not teaches(user):
         return []
     student, teacher = MemberRow, aliased(MemberRow)
@@ -316,7 +310,7 @@ def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequ
 
 
 def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:
-    """True if ``user``, who may see the submission, may also read its hidden cases."""
+    """``user`` may see the submission."""
     if user.staff or (row.user_id != user.id and teaches_author(session, user, row)):
         return True
     return released.hidden_revealed(session, user.id, row.challenge, clock(session))

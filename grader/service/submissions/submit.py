@@ -1,5 +1,3 @@
-"""Taking a submission: refuse what cannot be judged, store the rest, issue its wake-up."""
-
 from __future__ import annotations
 
 import hashlib
@@ -52,15 +50,11 @@ _KEY_CHARS = 128
 def submit(
     platform: Platform, user: User, body: SubmitBody, idempotency_key: str | None = None
 ) -> SubmissionView:
-    """Store a submission and queue it. With a key that this user sent before, the first submission is returned. With
-    ``body.reuse``, so is an identical one that was judged before; it is marked ``reused`` and costs no attempt.
-
-    Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource, BadRequest, TooMany,
-    NotAllowed (an assignment takes no such language or device), Conflict if the key was sent before with something
-    else, and ChallengeChanged if its folder differs from what was served under its version. For a competition also
-    NotFound, and Conflict if the user does not take part or their time is not now; its limits replace the challenge's
-    quota and assignments' limits.
-    """
+    """A repeated key returns its first submission; ``body.reuse`` an identical judged one, marked ``reused``, without
+    an attempt. A competition's limits replace all others. Raises UnknownChallenge, UnknownLanguage, UnknownDevice,
+    LanguageNotServed, BadSource, BadRequest, TooMany, NotAllowed (an assignment's language or device), Conflict (the
+    key's first request differs), ChallengeChanged; in a competition also NotFound, Conflict (no participant, or not
+    their time)."""
     return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
 
 
@@ -76,23 +70,21 @@ def _counted(session: Session, platform: Platform, user: User, row: SubmissionRo
 def take(
     platform: Platform, user: User, what: SubmitOrder, count: Count, reuse: bool = False
 ) -> SubmissionView:
-    """Store and queue the order, or return what was stored under its key before. Raises as ``submit``."""
-    # Before anything that may have changed since the first time (a challenge, the devices), and before anything that
-    # waits for others: a client that keeps sending costs one read.
+    """Raises as ``submit``."""
+    # Before anything that may have changed or that waits: a client that keeps sending costs one read.
     if (earlier := sent_before(platform, user, what)) is not None:
         return get_submission(platform, user, earlier)
     row = row_of(platform, user, what)
     return answer(platform, user, row, store(platform, user, row, what, count, reuse))
 
 
-# Counts it in the transaction that stores it. Returns how many more are possible for now; None: any number. Raises
-# TooMany.
+# In the storing transaction. Returns how many more are possible (None: any number). Raises TooMany.
 Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
 
 
 @dataclass(frozen=True)
 class SubmitOrder:
-    """A request; ``sha256`` is of everything that distinguishes it from another one under the same ``key``."""
+    """``sha256``: of everything that distinguishes requests under one ``key``."""
 
     body: SourceBody
     run: bool
@@ -106,7 +98,7 @@ class SubmitOrder:
         """Raises BadRequest, BadSource, UnknownLanguage."""
         if key is not None and not 0 < len(key) <= _KEY_CHARS:
             raise BadRequest(f"An idempotency key must have 1 to {_KEY_CHARS} characters.")
-        # JSON can contain lone surrogates; passed through, they get the same error as any text that is not UTF-8.
+        # Lone surrogates in JSON get the error of other text that is not UTF-8.
         source = decode(body.source.encode("utf-8", "surrogatepass"))
         language = language_of(body.filename, body.language)
         parts = [body.challenge, language, body.device or "", source]
@@ -121,7 +113,7 @@ class SubmitOrder:
 
 @dataclass(frozen=True)
 class StoredSubmission:
-    """``new``: this call stored it. ``remaining``: how many more its challenge takes from this user for now."""
+    """``new``: stored now. ``remaining``: possible for this challenge."""
 
     public_id: str
     new: bool
@@ -134,8 +126,8 @@ def _digest(*parts: str) -> str:
 
 
 def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
-    """The row to store. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, ChallengeChanged
-    and BadRequest if it cannot be judged, and as ``teams.competition_for``."""
+    """Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, ChallengeChanged, BadRequest, and
+    as ``teams.competition_for``."""
     body, language = what.body, what.language
     challenge = publication.load(platform, user, body.challenge)
     check_taken(challenge.slug, challenge.manifest.languages, language)
@@ -146,7 +138,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
             competition = teams.competition_for(
                 session, user, body.competition, challenge.slug, language, body.device
             )
-            # By the clock that sets its time of receipt.
+            # This clock sets the time of receipt.
             if competition is not None and clock(session) < competition.ends_at:
                 kind = JudgingReason.COMPETITION
     if competition is not None:
@@ -172,7 +164,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
 
 
 def _own_case(challenge: Challenge, body: SourceBody, device: str, language: Language) -> str | None:
-    """Raises BadRequest, and Conflict if the challenge has another version than the request names."""
+    """Raises BadRequest, Conflict (another version)."""
     if not isinstance(body, RunBody) or body.case is None:
         return None
     if body.case.step is not None and not (language.compiled and device_kind(device).on == ON_EMULATED):
@@ -192,10 +184,9 @@ def _own_case(challenge: Challenge, body: SourceBody, device: str, language: Lan
 def store(
     platform: Platform, user: User, row: SubmissionRow, what: SubmitOrder, count: Count, reuse: bool
 ) -> StoredSubmission:
-    """Store it, unless it was sent before. Raises TooMany, Conflict, NotAllowed."""
+    """Raises TooMany, Conflict, NotAllowed."""
     with writing(platform.sessions) as session:
-        # From here on one user's submissions take turns, so keys cannot race on any database. The lock lets rows refer
-        # to the user: a partner who submits at the same time notes them.
+        # One user's submissions take turns, so keys cannot race. Rows may still refer to the user, as a partner's do.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update(key_share=True))
         if (earlier := _of_key(session, user, what)) is not None:
             return StoredSubmission(earlier, new=False, reused=False)
@@ -211,7 +202,7 @@ def store(
 
 
 def answer(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> SubmissionView:
-    """The answer; for a new one, after issuing its wake-up."""
+    """Issues the wake-up of a new one."""
     if not stored.new:
         view = get_submission(platform, user, stored.public_id)
         return view.model_copy(update={"reused": stored.reused})
@@ -232,7 +223,7 @@ def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored
 
 
 def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None:
-    """The user's submission under the same key, if any. Raises Conflict if it was something else."""
+    """None if the key is new. Raises Conflict."""
     if what.key is None:
         return None
     with platform.sessions() as session:
@@ -259,10 +250,9 @@ def _of_key(session: Session, user: User, what: SubmitOrder) -> str | None:
 
 
 def _judged_before(session: Session, row: SubmissionRow) -> str | None:
-    """The latest judgement of the same by the same user under the same version, if its report is kept. Runs do not
-    count: their kind differs."""
+    """The same source and version, with a report. Runs differ in kind."""
     same = SubmissionRow
-    # In the order of their index: repeated texts are rare, so few rows are read.
+    # In the index's order: few texts repeat.
     return session.scalar(
         select(same.public_id)
         .join(ReportRow, (ReportRow.submission_id == same.id) & (ReportRow.attempt == same.attempt))
@@ -277,7 +267,7 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
 
 
 def _device(devices: list[str], chosen: str | None, language: Language, challenge: Challenge) -> str:
-    """The chosen device, else the platform's first that runs the language and has the challenge's GPUs."""
+    """By default the first with the language and enough GPUs."""
     if chosen is not None and chosen not in devices:
         raise UnknownDevice(f"This platform has no device '{chosen}'.", f"Devices: {', '.join(devices)}.")
     gpus = challenge.manifest.gpus
@@ -313,7 +303,7 @@ def _board_hint(challenge: Challenge, devices: list[str]) -> str:
 
 
 def _filename(name: str, language: Language) -> str:
-    """The last part of a path, without control characters. Raises BadRequest if it is too long."""
+    """The last part, without control characters. Raises BadRequest (too long)."""
     last = PurePosixPath(name.replace("\\", "/")).name
     clean = "".join(char for char in last if unicodedata.category(char)[0] != "C")
     if len(clean) > limits.FILENAME_CHARS:
@@ -321,5 +311,5 @@ def _filename(name: str, language: Language) -> str:
             f"The file name has {len(clean)} characters; the limit is {limits.FILENAME_CHARS}.",
             "Rename it.",
         )
-    # Names of dots alone mean folders.
+    # Names of dots alone are folders.
     return clean if clean.strip(".") else f"solution{language.suffix}"

@@ -1,4 +1,4 @@
-"""A submission's place in its queue, its expected wait, and the reason in words."""
+"""A submission's place in its queue, expected wait, and reason."""
 
 from __future__ import annotations
 
@@ -27,19 +27,18 @@ from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
 
-# In a queue no longer than this nobody is overtaken for long.
+# In shorter queues, overtaking takes little time.
 _FEW = 4
-# A longer wait means more overtaking, which means a longer wait: at most this many rounds, until it stops changing.
+# A longer wait allows more overtaking: at most this many rounds.
 _ROUNDS = 12
 _CLOSE_SECONDS = 0.05
-# Fewer seconds do not tell how many submissions come.
+# Fewer seconds do not show a rate.
 _SEEN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
 class QueueWorkers:
-    """Workers of one queue: those that serve it, those whose host cannot start sandboxes now, those that are drained,
-    and when the last of all reported if there are none."""
+    """``faulty``: cannot start sandboxes. ``seen``: the last report without workers."""
 
     serving: Collection[str]
     faulty: Collection[str] = ()
@@ -61,7 +60,7 @@ class QueueSnapshot:
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """Places of waiting submissions by row id; 1 = next."""
+        """By row id; 1 = next."""
         return {queued.id: place for place, queued in enumerate(self.waiting, 1)}
 
     def place(self, row: SubmissionRow) -> int | None:
@@ -69,19 +68,18 @@ class QueueSnapshot:
         return self.places.get(row.id)
 
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
-        """None if unknown: nothing was judged yet, no worker is alive, or staff have to act first."""
+        """None if nothing was judged, no worker is alive, or staff must act."""
         if row.id not in self.places or self._obstacle(row) is not None:
             return None
         return self.waits.get(row.id)
 
     @cached_property
     def waits(self) -> dict[int, float]:
-        """Seconds until each begins: the work ahead shared among the workers, and the expected overtaking meanwhile.
-        Empty if unknown."""
+        """Seconds until each begins: the work ahead, shared among workers, plus overtaking. Empty if unknown."""
         known = self.durations
         if known is None or not self.judges.serving:
             return {}
-        # When each worker is free, soonest first; and when each author's running submissions end.
+        # Seconds until each worker is free, sorted, and until each author's running submissions end.
         free = sorted(self._until_free(worker, known) for worker in self.judges.serving)
         ends: dict[int, float] = defaultdict(float)
         for held in self.running.values():
@@ -116,7 +114,7 @@ class QueueSnapshot:
 
     @property
     def overdue(self) -> bool:
-        """True if every worker is held up by a submission that takes longer than usual."""
+        """Every worker's submission takes longer than usual."""
         known = self.durations
         busy = [self.running.get(worker) for worker in self.judges.serving]
         if known is None or not busy:
@@ -124,7 +122,7 @@ class QueueSnapshot:
         return all(running is not None and running.elapsed > 2 * known.of(running.work) for running in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
-        """None while a worker has it, and after its end."""
+        """None while a worker has it, and after the end."""
         place = self.place(row)
         if place is None or row.state not in FREE:
             return None
@@ -147,7 +145,7 @@ class QueueSnapshot:
         return any(running.user == user and running.of_author for running in self.running.values())
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
-        """What must change before it moves at all, however many are ahead."""
+        """A reason that holds whatever its place."""
         uncompiled = row.state is State.QUEUED and row.language.compiled
         if paused := self.pauses.of(self.device) or (uncompiled and self.pauses.of(queues.COMPILE)):
             return _paused(paused)
@@ -159,15 +157,15 @@ class QueueSnapshot:
 
 
 class _Line:
-    """Waiting submissions of one priority, in the order in which workers take them."""
+    """Submissions of one priority, in the order in which workers take them."""
 
     def __init__(self, those: Iterable[Waiting]) -> None:
         self._coming = iter(those)
         self._passed: list[Waiting] = []
 
     def next(self, at: float, ends: Mapping[int, float]) -> Waiting | None:
-        """The next submission for a worker that is free in ``at`` seconds: the first whose author has none running
-        then, else the first. ``ends``: when an author's last one ends."""
+        """For a worker free in ``at`` seconds: the first whose author has none running then, else the first.
+        ``ends``: of authors' last ones."""
         for index, passed in enumerate(self._passed):
             if ends.get(passed.user, 0.0) <= at:
                 return self._passed.pop(index)
@@ -179,9 +177,8 @@ class _Line:
 
 
 def _done(free: Sequence[float], seconds: float, each: float) -> float:
-    """When a submission can begin that lets others of ``seconds`` in total go first, about ``each`` seconds each: the
-    workers take these as they become ``free``."""
-    # A worker that is free before one of them would end has as large a share in them as the first.
+    """Seconds until a submission begins that lets ``seconds`` of others go first, ``each`` per submission."""
+    # Free before one of them would end: an equal share.
     begins = [max(free[0], begin - each) for begin in free]
     begins.append(math.inf)
     for count, (begin, next_begin) in enumerate(pairwise(begins), 1):
@@ -194,8 +191,7 @@ def _done(free: Sequence[float], seconds: float, each: float) -> float:
 
 @dataclass(frozen=True)
 class Expected:
-    """Submissions that are expected to come, judging by recent ones: each second brings ``load`` seconds of one worker,
-    until ``closes`` (the deadline that they are for), each put back by ``back`` seconds."""
+    """``load`` worker seconds arrive per second until ``closes``, each put back by ``back`` seconds."""
 
     priority: int
     back: float
@@ -203,7 +199,7 @@ class Expected:
     closes: datetime | None
 
     def before(self, waiting: Waiting, now: float, wait: float) -> float:
-        """Worker seconds of those that overtake ``waiting`` while it waits for ``wait`` seconds."""
+        """Worker seconds that overtake ``waiting`` in ``wait`` seconds."""
         if self.priority < waiting.priority:
             return 0.0
         seconds = wait if self.closes is None else min(wait, self.closes.timestamp() - now)
@@ -215,8 +211,7 @@ class Expected:
 def expected(
     arrivals: Iterable[Arrival], closing: Closing, known: Durations, now: datetime
 ) -> list[Expected]:
-    """Others come at the rate of ``arrivals`` until ``now``. Arrivals before a deadline tell nothing about those after
-    it."""
+    """At the rate of ``arrivals``. Those before a passed deadline say nothing about later ones."""
     loads: dict[tuple[int, float, datetime | None], float] = defaultdict(float)
     for arrival in arrivals:
         closes, seen = closing.of(arrival.work.challenge, arrival.competition), forecast.ARRIVALS
@@ -296,9 +291,9 @@ def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
     return WaitsFor(reason=reason, text=text, since=those.seen)
 
 
-# A queue this short is read for each request: it costs little, and people watch its numbers closely.
+# Cheap enough to read for each request, and people watch it.
 _SHORT = 50
-# In a longer one, places are at most this old, and a new submission has none at first.
+# Greatest age in longer queues; a new submission has no place at first.
 _KEPT_SECONDS = 1.0
 _MISSING_SECONDS = 0.25
 
@@ -310,17 +305,17 @@ class _Kept:
 
 
 class QueueSnapshots:
-    """Of one process; there are few devices."""
+    """One per process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._kept: dict[str, _Kept] = {}
-        # One at a time: requests that come meanwhile get the same result.
+        # One at a time: other requests wait and share the result.
         self._lock = threading.Lock()
 
     def of(self, session: Session, row: SubmissionRow, silent_s: float) -> QueueSnapshot:
-        """The queue of ``row``. ``silent_s``: see ``line_of``."""
-        # The lock's holder must not wait for a connection: those who have one may all be waiting for the lock.
+        """``silent_s``: see ``line_of``."""
+        # Connect before locking: holders of all connections may wait for the lock.
         session.connection()
         with self._lock:
             kept = self._kept.get(row.device)
@@ -332,7 +327,7 @@ class QueueSnapshots:
 
 
 def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
-    """The greatest allowed age of this snapshot for that row; below zero if it cannot be used at all."""
+    """The snapshot's greatest allowed age; negative if it lacks the row."""
     if len(line.places) <= _SHORT:
         return -1.0
     return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS

@@ -1,4 +1,3 @@
-// Completion, explanations at the pointer, and the signature of the call that is being written.
 import { autocompletion } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import { Prec, StateEffect, StateField } from "@codemirror/state";
@@ -6,16 +5,14 @@ import { EditorView, hoverTooltip, keymap, showTooltip } from "@codemirror/view"
 import { callAround, nameAt, nameBefore, signatureParts } from "./calls.js";
 
 const TYPES = { argument: "variable" };
-// Words that nobody writes by chance: after these the list comes by itself. Otherwise on demand (Ctrl-Space), because a
-// list that pops up while one types hides the code.
+// Only these open the list by themselves (else Ctrl-Space): a list that pops up hides the code.
 const TELLING = /^(?:__|cuda|atomic)\w/;
-// Words of longer texts are not collected.
 const MOST_CHARS = 100_000;
 const WORD = /[A-Za-z_]\w{2,}/g;
 
 export function assist(knowledge) {
   return [
-    // As many options as fit, so the list needs no scrolling; the arrow keys bring the others.
+    // So the list needs no scrolling.
     autocompletion({ override: [completions(knowledge)], activateOnTyping: true, maxRenderedOptions: 10 }),
     hoverTooltip((view, pos) => explanation(knowledge, view, pos), { hoverTime: 400 }),
     signatures(knowledge),
@@ -56,7 +53,7 @@ function option(label, entry) {
   };
 }
 
-// The text's own words, without the one that is being written.
+// Without the word being written.
 function wordsOf(state, word, pos) {
   if (state.doc.length > MOST_CHARS) return [];
   const found = new Set();
@@ -93,7 +90,7 @@ function element(tag, className, ...children) {
 
 const show = StateEffect.define();
 
-// Appears with a bracket or comma, or by key, and stays until the cursor leaves the call or Escape is pressed.
+// Appears with a bracket or comma, or by key, until the cursor leaves the call or Escape.
 function signatures(knowledge) {
   const field = StateField.define({
     create: () => null,
@@ -121,9 +118,9 @@ function signatures(knowledge) {
   return [
     field,
     keymap.of([{ key: "Mod-Shift-Space", run: (view) => { view.dispatch({ effects: show.of(true) }); return true; } }]),
-    // Escape goes on: it also closes lists, lets Tab go, and is vim's.
+    // Escape goes on: it also closes lists, frees Tab, and is vim's.
     Prec.highest(EditorView.domEventHandlers({ keydown: (event, view) => event.key === "Escape" && hide(view) })),
-    // Not while the view is being changed.
+    // The view cannot change during its own update.
     EditorView.domEventHandlers({ blur(_, view) { setTimeout(() => hide(view)); return false; } }),
   ];
 }

@@ -1,13 +1,13 @@
-// Faults of a text that need no compiler: brackets, quotes and comments that do not close, and in Python a missing colon.
+// Faults that need no compiler: unclosed brackets, quotes and comments, and in Python a missing colon.
 
-// More than these are consequences of the first.
+// More are consequences of the first.
 const MOST = 3;
 const CLOSING = { "(": ")", "[": "]", "{": "}" };
 const BLOCK = /(?:async[ \t]+)?(?:def|class|if|elif|else|for|while|with|try|except|finally)\b/y;
 
-// {from, to, message}, in order. `mode`: cuda or python; nothing is found in others.
+// {from, to, message}, in order. `mode`: cuda or python; others have no faults.
 export function faults(text, mode) {
-  // Of two branches of the preprocessor only one counts, and each may close what the other closes.
+  // Only one preprocessor branch counts, and each may close the other's brackets.
   if (mode === "cuda" && /^[ \t]*#[ \t]*(?:else|elif)/m.test(text)) return [];
   if (mode !== "cuda" && mode !== "python") return [];
   return new Scan(text, mode === "python").run().sort((a, b) => a.from - b.from).slice(0, MOST);
@@ -16,7 +16,7 @@ export function faults(text, mode) {
 class Scan {
   constructor(text, python) {
     Object.assign(this, { text, python, at: 0, open: [], found: [] });
-    // Of a statement in Python that needs a colon: where it begins; -1 for none.
+    // Where a Python statement that needs a colon begins; -1 for none.
     this.block = -1;
     this.begins = true;
   }

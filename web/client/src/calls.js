@@ -1,16 +1,16 @@
-// Where the cursor is, in the text before it: the name that it is at the end of, and the call that it is within.
+// The name and the call at the cursor.
 
-// Longer calls are not looked at.
+// Characters before the cursor.
 const REACH = 4000;
 const OPENING = { ")": "(", "]": "[", "}": "{" };
 
-// The dotted name that ends at `at`, and where it begins: {name, from}; "" for none.
+// {name, from}: the dotted name that ends at `at`; name "" for none.
 export function nameBefore(text, at) {
   const name = /(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*$|(?:[A-Za-z_]\w*\.)+$/.exec(text.slice(Math.max(0, at - 200), at))?.[0] ?? "";
   return { name, from: at - name.length };
 }
 
-// The dotted name around `at`: {name, from, to}, up to the end of the word that `at` is in; null for none.
+// {name, from, to}: the dotted name around `at`, up to its word's end; null for none.
 export function nameAt(text, at) {
   const rest = /^\w*/.exec(text.slice(at, at + 200))[0];
   const to = at + rest.length;
@@ -18,8 +18,8 @@ export function nameAt(text, at) {
   return name && !name.endsWith(".") ? { name, from, to } : null;
 }
 
-// The innermost call around `at`: {name, from, argument}; `from` is the name's beginning, `argument` counts from 0. null
-// for none. `skipped(position)` is true in comments and strings.
+// {name, from, argument}: the innermost call around `at`; `argument` counts from 0; null for none. `skipped(position)`:
+// in a comment or string.
 export function callAround(text, at, skipped = () => false) {
   const wanted = [];
   let argument = 0;
@@ -29,7 +29,7 @@ export function callAround(text, at, skipped = () => false) {
     if (letter in OPENING) wanted.push(OPENING[letter]);
     else if (letter === ";") { if (!wanted.length) return null; } else if (letter === ",") argument += wanted.length ? 0 : 1;
     else if (wanted.length) { if (wanted.pop() !== letter) return null; } else if (letter !== "(") {
-      // A list within the call, as in `f([1, 2`: its commas are not the call's.
+      // Commas of a list as in `f([1, 2` are not the call's.
       if (letter === "{") return null;
       argument = 0;
     } else {
@@ -40,7 +40,7 @@ export function callAround(text, at, skipped = () => false) {
   return null;
 }
 
-// A signature in parts: before, each parameter, after.
+// Before, each parameter, after.
 export function signatureParts(signature) {
   const open = signature.indexOf("(");
   const close = signature.lastIndexOf(")");

@@ -1,5 +1,5 @@
-// What the editor knows of CUDA: built-ins, the runtime and device functions that kernels of courses use. One entry a line,
-// "declaration = meaning"; the name is the last word before the parameters. Checked by test/cuda.test.js.
+// CUDA for the editor, one entry per line: "declaration = meaning"; the name is the last word before the parameters.
+// Checked by test/cuda.test.js.
 
 const VARIABLES = `
 const uint3 threadIdx = Index of the thread within its block; threadIdx.x runs fastest, so threads of a warp are neighbours in x.
@@ -214,7 +214,7 @@ void __pipeline_wait_prior(size_t groups) = Waits for all but the last groups of
 size_t __cvta_generic_to_shared(const void* pointer) = The address within shared memory, for inline PTX.
 `;
 
-// Of dim3 and uint3; of vectors, w too.
+// Of dim3 and uint3; vectors also have w.
 export const MEMBERS = {
   threadIdx: ["x", "y", "z"], blockIdx: ["x", "y", "z"], blockDim: ["x", "y", "z"], gridDim: ["x", "y", "z"],
 };

@@ -1,5 +1,5 @@
-// What is known of a name in one language: CUDA's built-ins (cuda.js), Triton's language (built/triton.json, fetched when
-// the editor is first used), and the challenge's arguments. An entry: {name, kind, signature, about, parameters?}.
+// Names of one language: CUDA's built-ins (cuda.js), Triton's (built/triton.json, fetched on first use), and the
+// challenge's arguments. An entry: {name, kind, signature, about, parameters?}.
 import { cudaEntries, MEMBERS } from "./cuda.js";
 
 export function knowledgeOf(mode, args, address) {
@@ -17,7 +17,7 @@ class Knowledge {
     this.#address = address;
   }
 
-  // Without an answer, the challenge's arguments are still known; the next use asks again.
+  // After a failure, the next use fetches again.
   load() {
     if (!this.#address) return null;
     this.#loading ??= fetch(this.#address)
@@ -29,14 +29,14 @@ class Knowledge {
     return this.#loading;
   }
 
-  // `tl.load`, and of `threadIdx.x` what is known of threadIdx.
+  // `tl.load`; for `threadIdx.x` the entry of threadIdx.
   find(name) {
     const whole = this.entries.get(name.replace(/^triton\.language\./, "tl."));
     const [first, rest] = name.split(".");
     return whole ?? (this.members[first]?.includes(rest) ? this.entries.get(first) : undefined);
   }
 
-  // The entries of `prefix.`: [label, entry]; of "", those without a dot.
+  // [label, entry] of `prefix.`; of "", those without a dot.
   within(prefix) {
     const dotted = prefix === "triton.language" ? "tl." : prefix && `${prefix}.`;
     const found = [...this.entries].filter(([name]) => name.startsWith(dotted) && !name.slice(dotted.length).includes("."));

@@ -1,4 +1,4 @@
-// The editor's parsers, by the mode that the server names: C++ with CUDA's words, and Python.
+// The editor's parsers, by the server's mode.
 import { cpp } from "@codemirror/lang-cpp";
 import { python } from "@codemirror/lang-python";
 import { syntaxTree } from "@codemirror/language";
@@ -7,7 +7,7 @@ import { CUDA_WORDS } from "./words.js";
 
 const MODES = { cuda: () => [cpp(), cudaWords], python };
 
-// Nothing of a mode that has no parser here: the text stays plain.
+// Text without a parser stays plain.
 export function languageOf(mode) {
   return MODES[mode]?.() ?? [];
 }
@@ -21,7 +21,7 @@ const marks = {
 const matcher = new MatchDecorator({
   regexp: CUDA_WORDS,
   decorate(add, from, to, match, view) {
-    // "Within words" of comments and strings they mean nothing.
+    // In comments and strings they mean nothing.
     if (/Comment|String/.test(syntaxTree(view.state).resolveInner(from, 1).name)) return;
     add(from, to, marks[match[1] ? "keyword" : match[2] ? "name" : "launch"]);
   },

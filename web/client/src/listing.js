@@ -1,19 +1,18 @@
-// Marks the syntax of students' sources on result pages and differences, with the editor's parsers. The page holds plain
-// text, and keeps it where this script gives up, because a source may be made to be slow. So the work is bounded: in
-// characters, in time, in elements; and between slices of it the page answers.
+// Highlights students' sources with the editor's parsers. A source may be made to be slow, so characters, time and
+// elements are bounded, the page answers between slices, and the text stays plain if this gives up.
 import { parser as cpp } from "@lezer/cpp";
 import { classHighlighter, highlightTree } from "@lezer/highlight";
 import { parser as python } from "@lezer/python";
 import { paintLine } from "./paint.js";
 
-// By the mode that the server names, see languages.js.
+// By the server's mode, see languages.js.
 const PARSERS = { cuda: cpp, python };
 const SLICE_MS = 10;
 const PATIENCE_MS = 2000;
 const MOST_MARKS = 40_000;
-// Longer than the longest kernel. The last step of a parser, which makes the tree, cannot be sliced.
+// Longer than any kernel. A parser's last step, which makes the tree, cannot be sliced.
 const MOST_CHARS = 65_536;
-// Lines whose marks are asked of the tree at once.
+// Lines per query of the tree.
 const BATCH = 100;
 
 class Work {
@@ -43,7 +42,7 @@ async function mark(lines, mode, work) {
     let next = 0;
     for (const [place, text] of part.entries()) {
       const own = [];
-      // A comment or a string may go on in the next line.
+      // Comments and strings may continue in the next line.
       for (; next < found.length && found[next].from < start + text.length; next += 1) {
         own.push({ ...found[next], from: Math.max(found[next].from - start, 0), to: Math.min(found[next].to - start, text.length) });
         if (found[next].to > start + text.length) break;

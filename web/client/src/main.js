@@ -1,6 +1,5 @@
-// Puts CodeMirror in the place of each text area of the editor. The text area stays: it is what the form sends, and what
-// the page's other scripts (static/editor.js, static/drafts.js) read and write. They tell of their changes by "change",
-// we tell of ours by "input".
+// Puts CodeMirror over each text area, which the form sends and other scripts read and write. They announce changes by
+// "change", we by "input".
 import { EditorView } from "@codemirror/view";
 import { showMessages } from "./messages.js";
 import { makeState } from "./state.js";
@@ -25,7 +24,7 @@ function mount(area) {
   const typing = document.activeElement === area;
   pane.append(view.dom);
   pane.classList.add("mounted");
-  // Who was in the text area already goes on in the same place.
+  // Keeps the cursor's place.
   if (typing) {
     view.dispatch({ selection: { anchor, head } });
     view.focus();
@@ -34,14 +33,13 @@ function mount(area) {
   if (language === area.dataset.language) showMessages(view, diagnostics);
 }
 
-// As one change that can be undone: also what was reset by mistake comes back.
+// One change that can be undone, even a reset.
 function replace(view, text) {
   if (view.state.doc.toString() === text) return;
   const { state } = view;
   const line = state.doc.lineAt(state.selection.main.head);
   const column = state.selection.main.head - line.from;
   const changes = state.changes({ from: 0, to: state.doc.length, insert: text });
-  // The cursor stays on its line.
   const doc = changes.apply(state.doc);
   const after = doc.line(Math.min(line.number, doc.lines));
   const anchor = Math.min(after.from + column, after.to);

@@ -1,13 +1,12 @@
-// Errors and warnings on their lines: the compiler's, of a submission or run, and faults of the text itself, which are
-// looked for while one types.
+// Errors and warnings on their lines: the compiler's, and faults found while one types.
 import { forEachDiagnostic, setDiagnostics } from "@codemirror/lint";
 import { ViewPlugin } from "@codemirror/view";
 import { faults } from "./brackets.js";
 import { findLine, findRange } from "./places.js";
 
-// From the last key: who is in the middle of a word has not made a mistake.
+// After the last key: unfinished words are no mistakes.
 const QUIET_MS = 500;
-// Longer texts are the compiler's alone.
+// Only the compiler checks longer texts.
 const MOST_CHARS = 65_536;
 
 export function showMessages(view, messages) {
@@ -23,7 +22,7 @@ export function showMessages(view, messages) {
   replace(view, found, (each) => !each.ofText);
 }
 
-// The new ones in the place of those that `old` names.
+// Replaces those that `old` names.
 function replace(view, found, old) {
   forEachDiagnostic(view.state, (each, from, to) => { if (!old(each)) found.push({ ...each, from, to }); });
   found.sort((a, b) => a.from - b.from);

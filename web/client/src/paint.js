@@ -1,8 +1,7 @@
-// Which parts of a line have which classes.
 import { CUDA_WORDS } from "./words.js";
 
-// `marks`: {from, to, names} within the line, in order. The line as runs of text, whose `names` are "" where they have no
-// class. In mode "cuda", CUDA's words count outside comments and strings.
+// `marks`: {from, to, names}, in order. Returns runs of text; `names` is "" without a class. In mode "cuda", CUDA's
+// words count outside comments and strings.
 export function paintLine(text, marks, mode) {
   const painted = new Array(text.length).fill("");
   for (const { from, to, names } of marks) painted.fill(names, from, to);

@@ -1,9 +1,9 @@
-// Where a message belongs in the text as it is now. Each message brings the line that it was said of.
+// The place of a message in the present text. Each message has the text of its line.
 
-// How far a line may have moved since.
+// How far a line may have moved.
 const REACH = 50;
 
-// `text` of the message at its own line, else the nearest line with the same text; 0 where there is none.
+// The message's own line, else the nearest line with the same text; 0 for none.
 export function findLine(message, lineAt, count) {
   const wanted = message.text.trim();
   for (let far = 0; far <= REACH; far += 1) {
@@ -14,7 +14,7 @@ export function findLine(message, lineAt, count) {
   return 0;
 }
 
-// From column (counted from 1; null for the whole line) to the end of the word there, as offsets into the line.
+// Offsets from column (from 1; null: the whole line) to the end of its word.
 export function findRange(text, column) {
   const start = text.length - text.trimStart().length;
   if (!column || column > text.length) return [Math.min(start, text.length), text.length];

@@ -1,4 +1,3 @@
-// What the editor can do, put together from CodeMirror's parts.
 import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
@@ -16,18 +15,18 @@ import { languageOf } from "./languages.js";
 import { textFaults } from "./messages.js";
 import { vimKeys } from "./vim.js";
 
-// Colours are in static/editor.css, by the classes that the two highlighters give.
+// Colours are in static/editor.css.
 export function makeState(area, nonce, changed) {
   return EditorState.create({
     doc: area.value,
     extensions: [
-      // The policy lets no style in but our own files and what carries the answer's nonce.
+      // The policy allows only our files and the answer's nonce.
       EditorView.cspNonce.of(nonce),
       EditorView.contentAttributes.of({
         "aria-label": area.getAttribute("aria-label"),
         "aria-describedby": area.getAttribute("aria-describedby"),
         spellcheck: "false",
-        // Editable is reachable already; tools that look for what scrolls want to read it.
+        // For tools that check what scrolls.
         tabindex: "0",
       }),
       EditorView.updateListener.of((update) => { if (update.docChanged) changed(update.state.doc.toString()); }),
@@ -61,8 +60,7 @@ function editing(width) {
   ];
 }
 
-// What is typed over a selection goes through the state. Left to the browser, it is given the look of what it replaces by
-// a style attribute: the policy refuses that, and says so in the console.
+// The browser would style text typed over a selection by an attribute, which the policy refuses.
 function replacing() {
   return EditorView.domEventHandlers({
     beforeinput(event, view) {
@@ -78,7 +76,7 @@ function replacing() {
   });
 }
 
-// Tab indents, so the keyboard needs another way out: Escape, and then Tab.
+// Tab indents; Escape, then Tab leaves the editor.
 function tabKey() {
   let leaving = false;
   const watch = EditorView.domEventHandlers({

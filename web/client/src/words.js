@@ -1,4 +1,4 @@
-// What CUDA adds to C++: specifiers (group 1), built-in names (group 2), and the brackets of a launch (group 3).
+// CUDA's specifiers (group 1), built-in names (group 2), and the brackets of a launch (group 3).
 const SPECIFIERS = "__(?:global|device|host|shared|constant|managed|restrict|forceinline|noinline|launch_bounds|grid_constant)__";
 const NAMES = [
   "threadIdx|blockIdx|blockDim|gridDim|warpSize|dim3|cudaStream_t|cudaError_t|cudaEvent_t",

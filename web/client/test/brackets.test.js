@@ -1,4 +1,3 @@
-// Faults that are found while one types.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";

@@ -1,4 +1,3 @@
-// What the editor knows of CUDA, and where it finds names and calls.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { callAround, nameAt, nameBefore, signatureParts } from "../src/calls.js";
