@@ -25,7 +25,7 @@ from grader.judge.arena import Arena
 from grader.judge.oracle import ask, scalar_values
 from grader.sandbox.emulator.stepping.quiz import Array, Quiz
 from grader.schemas.own_case import OwnCase
-from tests.emulator.judging import _Table, compile_source
+from tests.emulator.judging import Table, compile_source
 
 Sizes = dict[str, int]
 # Line, verb, array, first element, elements.
@@ -232,7 +232,7 @@ def expected(model: Model, sizes: Sizes, fact: dict[str, Any]) -> int | None:
     return max(Counter(word % 32 for word in {at for at, _ in request}).values())
 
 
-def facts_of(table: _Table, challenge: Any, case: Any, seeds: list[int]) -> Iterator[dict[str, Any]]:
+def facts_of(table: Table, challenge: Any, case: Any, seeds: list[int]) -> Iterator[dict[str, Any]]:
     question = ask(challenge, case, 1)
     arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
     arena.reveal(question.inputs)
@@ -267,7 +267,7 @@ def main() -> int:
         told: Counter[str] = Counter()
         kinds: Counter[str] = Counter()
         with tempfile.TemporaryDirectory() as folder:
-            table = _Table(compile_source(challenge, source, Path(folder)), 2)
+            table = Table(compile_source(challenge, source, Path(folder)), 2)
             for _ in range(asked.sizes):
                 new = OwnCase(name=model.case, sizes={model.size: dice.randint(*model.range)})
                 case = own_case(challenge, new, kind_of(EMULATED))

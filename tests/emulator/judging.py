@@ -66,7 +66,7 @@ def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
     outcome, table = Outcome(), None
     for case in challenge.suite("cpu", hidden=False):
         if table is None:
-            table = _Table(library, threads)
+            table = Table(library, threads)
         question = ask(challenge, case, SEED)
         arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
         arena.reveal(question.inputs)
@@ -78,7 +78,7 @@ def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
         outcome.seconds[case.name] = time.perf_counter() - began
         if returned is not None:
             outcome.instructions += returned.instructions
-            if reason := _reason(returned, arena, question):
+            if reason := reason_of(returned, arena, question):
                 outcome.wrong[case.name] = reason
         if returned is None or returned.fault:
             table.close()
@@ -89,7 +89,7 @@ def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
     return outcome
 
 
-class _Table:
+class Table:
     """A device with a host process."""
 
     def __init__(self, library: Path, threads: int) -> None:
@@ -101,7 +101,7 @@ class _Table:
         self.host.close()
         self.engine.close()
 
-    def call(self, arena: Arena) -> Returned:
+    def call(self, arena: Arena, *, counted: bool = False) -> Returned:
         values, addresses = [], []
         for entry in arena.entries():
             if entry["kind"] == "value":
@@ -113,13 +113,13 @@ class _Table:
             addresses.append(self.device.adopt(data, entry["nbytes"], entry["name"], written=written))
             values.append(struct.pack("<Q", addresses[-1]))
         try:
-            return self.host.call(values)
+            return self.host.call(values, counted=counted)
         finally:
             for address in addresses:
                 self.device.forget(address)
 
 
-def _reason(returned: Returned, arena: Arena, question: Question) -> str:
+def reason_of(returned: Returned, arena: Arena, question: Question) -> str:
     """Empty if it is right."""
     if returned.unsupported is not None:
         return str(returned.unsupported)

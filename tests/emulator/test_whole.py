@@ -19,7 +19,7 @@ from grader.sandbox.emulator.names import NONE
 from grader.sandbox.emulator.stepping.recorder import Kept, Recorder, Refused, Run
 from grader.web.assets import _STATIC
 from tests.components import need
-from tests.emulator.judging import SEED, _Table, compile_source
+from tests.emulator.judging import SEED, Table, compile_source
 
 CATALOGUE = find_catalogue()
 DRIVER = Path(__file__).with_name("whole_driver.js")
@@ -61,7 +61,7 @@ def test_launches_are_the_same_bit_for_bit(slug: str, tmp_path: Path) -> None:
     need("node")
     challenge = CATALOGUE.load(slug)
     solution = CATALOGUE.root / "reference" / slug / "staff" / "solution.cu"
-    table = _Table(compile_source(challenge, solution, tmp_path), threads=1)
+    table = Table(compile_source(challenge, solution, tmp_path), threads=1)
     try:
         recorder = Launches(table.engine)
         table.engine.recorder = recorder
