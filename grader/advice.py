@@ -12,14 +12,13 @@ from grader.languages import compiled_name
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorkloadReport
 from grader.schemas.verdict import Fault
 
-# How compilers and Python name a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
+# `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
 _LINE = re.compile(
     rf"{compiled_name()}\((\d{{1,6}})\)|{compiled_name()}:(\d{{1,6}}):|\b[Ll]ine (\d{{1,6}})\b"
 )
 _NUMBER = re.compile(r"-?\d[\d,.]*(?:e[+-]?\d+)?")
-# A sentence, not the whole trace.
 _SAID_CHARS = 200
-# Categories of cases that a kernel may fail for reasons of their own.
+# Categories that a kernel may fail without failing others.
 _SPECIAL = ("empty", "nan", "pos_inf", "neg_inf", "huge", "tiny", "denormal")
 _FLAGGED = {
     Flag.LIBRARY_KERNEL: "it calls a library's kernel",
@@ -32,17 +31,13 @@ _FLAGGED = {
 
 @dataclass(frozen=True)
 class Advice:
-    """One or two sentences."""
-
     text: str
-    # The name of the case to open.
     case: str | None = None
-    # The line of the source, from 1.
+    # From 1.
     line: int | None = None
 
 
 def advise(report: Report) -> Advice:
-    """Advice on any report, full or redacted."""
     if report.verdict.row.fault is Fault.PLATFORM:
         return Advice(report.verdict.row.advice)
     if report.verdict is Verdict.ACCEPTED:
@@ -60,9 +55,9 @@ def advise(report: Report) -> Advice:
 
 
 def same_findings(failing: Sequence[CaseReport]) -> list[list[CaseReport]]:
-    """Cases that fail in the same way, in the order of the first of each, but those first whose finding names the
-    mistake. Numbers in a finding may differ. A wrong answer without a hint has no finding: nothing says that two have
-    the same cause."""
+    """Cases that fail in the same way, in order of the first of each; findings that name the mistake come
+    first. Numbers in a finding may differ. A wrong answer without a hint has no finding.
+    """
     groups: dict[tuple[str, str], list[CaseReport]] = {}
     for case in failing:
         said = case.hint if case.verdict is CaseVerdict.WRONG_ANSWER else case.hint or case.detail
@@ -141,7 +136,6 @@ def _of_cases(failing: Sequence[CaseReport]) -> Advice:
 
 
 def _pattern(failing: Sequence[CaseReport]) -> str:
-    """What the failing cases have in common."""
     categories = {_words(case.category) for case in failing}
     if len(failing) < 2 or len(categories) > 1:
         return ""

@@ -14,7 +14,7 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 OTHERS = 0o077
-# Files of a platform. A folder with anything else may be somebody's home or /var/lib: its mode is not changed.
+# Names that a platform makes. A folder with anything else may be somebody's home or /var/lib: keep its mode.
 _OURS = frozenset(
     {"secrets", "up.lock", "redis.sock", "metrics", "round_costs", "uploads", "backups-at-work", "lost+found"}
 )
@@ -22,8 +22,9 @@ _DATABASE = "grader.sqlite3"
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder if it is missing. If it is open to other users, close it (0700, files 0600); if it belongs to
-    somebody else, log the command that closes it. Raises BadRequest if it cannot be made."""
+    """Make the folder if it is missing, and close it (0700, files 0600) if others can read it. If it belongs
+    to somebody else, log the command that closes it. Raises BadRequest if it cannot be made.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -52,8 +53,7 @@ def _kept(folder: Path) -> Iterator[Path]:
 
 
 def close(path: Path) -> None:
-    """Remove all rights of other users if the file is ours. Missing files and links are skipped: a link's target is not
-    ours to change."""
+    """Remove all rights of other users if the file is ours. Links are skipped: their target is not ours."""
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
@@ -68,7 +68,7 @@ def close(path: Path) -> None:
 
 
 def _why_not_ours(path: Path, folder: Path) -> str:
-    """Why its mode is not ours to change; empty if it is."""
+    """Empty if it is ours."""
     if path.exists() and path.stat().st_uid != os.geteuid():
         return "it belongs to another user"
     if path == folder and (strange := _strange(folder)):

@@ -1,9 +1,7 @@
-"""The kinds of device that judge submissions: a table, one row per kind, with everything that differs between them.
+"""The kinds of device that judge submissions, one row per kind.
 
-A board's name, such as ``cpu`` or ``h200``, belongs to one kind. A new kind needs a row here, its back end for the
-judge (``grader.judge.device.Device``) and, if boxes must be given its devices, a row in ``grader.sandbox.gpu``.
-
-Imports no torch: workers, web and command line read the table, too.
+A new kind needs a row here, its ``grader.judge.device.Device`` and, if boxes must be given its devices, a row
+in ``grader.sandbox.gpu``. Workers, web and command line read the table: import no torch.
 """
 
 from __future__ import annotations
@@ -20,37 +18,33 @@ from grader.languages import ON_EMULATED, ON_GPU, ON_HOST, Language
 from grader.sandbox.emulator import is_built
 from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
 
-# The board of machines without a GPU, and the architecture that CUDA sources are compiled for if nothing can run them:
-# enough to tell whether they compile.
+# The board of machines without a GPU, and the architecture that shows whether CUDA sources compile.
 CPU, CPU_ARCHITECTURE = "cpu", "sm_90"
-# The board of the emulated GPU, and what CUDA sources are compiled to for it: PTX.
+# CUDA sources become PTX for the emulated GPU.
 EMULATED, EMULATED_ARCHITECTURE = "emulated", "compute_90a"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceKind:
-    """A row of the table."""
-
     name: str
     title: str
-    # A pattern that matches the full names of its boards, and of no other kind's.
+    # A pattern of its boards' full names, which matches no other kind's.
     boards: str
-    # The name if there is only one board; empty if models name the boards.
+    # Empty if models name the boards.
     only_board: str
-    # One of ON_HOST, ON_GPU and ON_EMULATED of ``grader.languages``.
+    # ON_HOST, ON_GPU or ON_EMULATED of ``grader.languages``.
     on: str
-    # Entries of a board whose times differ by at most this share are not told apart: the measured spread of gradings of
-    # one kernel, 0 if there is none.
+    # The share by which times must differ to rank apart: the measured spread of gradings of one kernel.
     resolution: float
     # Why its times are not representative, to follow "times on cpu ..."; empty if they are.
     caution: str
-    # True if memory and arithmetic are measured there, so workloads are ranked by their roofline.
+    # Memory and arithmetic are measured there, so workloads rank by their roofline.
     ceilings: bool
-    # The architecture that nvcc compiles for; empty if each device tells its own.
+    # For nvcc; empty if each device reports its own.
     architecture: str
-    # "module:name" of the function that makes its ``Device`` from a board's name and a device's number.
+    # "module:name" of a function of a board's name and a device's number, which makes the ``Device``.
     back_end: str
-    # How its devices are found and given to boxes; None if a worker needs none.
+    # None if a worker needs no device.
     gpus: GpuKind | None
 
     def __post_init__(self) -> None:
@@ -64,17 +58,18 @@ class DeviceKind:
 
     @property
     def cases(self) -> Literal["cpu", "gpu"]:
-        """Which of the cases that not every board runs are for it."""
         return "gpu" if self.on == ON_GPU else "cpu"
 
     @property
     def workloads(self) -> Literal["cpu", "gpu", "emulated"]:
-        """Which workloads it times, see ``Manifest.timed_on``."""
+        """See ``Manifest.timed_on``."""
         return "emulated" if self.on == ON_EMULATED else self.cases
 
     @property
     def samples_large(self) -> bool:
-        """True if it runs sampled blocks of the cases that are for a GPU alone (``grader.challenge.pattern``)."""
+        """Whether it runs sampled blocks of the cases that are for a GPU alone
+        (``grader.challenge.pattern``).
+        """
         return self.on == ON_EMULATED
 
     @property
@@ -111,10 +106,10 @@ EMULATED_GPU = DeviceKind(
     back_end="grader.judge.host_device:emulated_device",
     gpus=None,
 )
-# Of a worker that gives each submission several GPUs.
+# A board of several GPUs per submission.
 _SEVERAL = re.compile(r"-x(\d)$")
-# NVIDIA's model names so far, as boards spell them: a100-sxm4-80gb, rtx-4090, gh200-480gb, t4, titan-v.
-# The board of any other model begins with "nvidia", see ``board_of``.
+# NVIDIA's model names as boards spell them: a100-sxm4-80gb, rtx-4090, t4. ``board_of`` prefixes others with
+# "nvidia".
 _NVIDIA_BOARDS = (
     r"((gb|gh|mx|[abghklmptv])\d[a-z0-9]*|\d+[a-z]*|pg\d+|gpu|graphics|nvidia|rtx|gtx|gts|gt|titan|grid|cmp|nvs"
     r"|orin|thor|xavier)(-[a-z0-9]+)*"
@@ -133,13 +128,13 @@ NVIDIA_GPU = DeviceKind(
     gpus=NVIDIA,
 )
 
-# Tests add rows to this one; everyone else reads DEVICE_KINDS.
+# Tests add rows here; all others read DEVICE_KINDS.
 _table = {kind.name: kind for kind in (HOST, EMULATED_GPU, NVIDIA_GPU)}
 DEVICE_KINDS = MappingProxyType(_table)
 
 
 def find_kind(board: str) -> DeviceKind | None:
-    """The kind of ``board``; None if there is none, as for a name in an old record."""
+    """None for an unknown name, as in an old record."""
     return next((kind for kind in DEVICE_KINDS.values() if kind.has(board)), None)
 
 
@@ -154,12 +149,12 @@ def kind_of(board: str) -> DeviceKind:
 
 
 def resolve_back_end(kind: DeviceKind) -> Any:
-    """The maker of the kind's ``Device``, called with a board's name and a device's number. Imports torch."""
+    """Imports torch."""
     return resolve_name(kind.back_end)
 
 
 def board_of(gpu: Gpu) -> str:
-    """The board of a GPU, by its model; it always belongs to the GPU's kind. Of two that are used together: h200-x2."""
+    """The board of a GPU, by its model; of two that are used together: h200-x2."""
     name = board_name(gpu.name) + (f"-x{len(gpu.every)}" if gpu.others else "")
     kind = next(kind for kind in DEVICE_KINDS.values() if kind.gpus is GPU_KINDS[gpu.kind])
     return name if find_kind(name) is kind else f"{kind.name}-{name}"
@@ -175,26 +170,28 @@ def gpus_of(board: str) -> int | None:
 
 
 def takes(board: str, gpus: int) -> bool:
-    """True if challenges for that many GPUs are judged there. Those for one GPU keep to boards of one: their times
-    would be no different, and there would be two boards."""
+    """Whether challenges for that many GPUs are judged there. Boards of several refuse those for one GPU,
+    which would only get a second board.
+    """
     there = gpus_of(board)
     return there is None or (there >= gpus > 1) or there == gpus == 1
 
 
 def caution_of(board: str) -> str:
-    """Why times on ``board`` are not representative, to follow "times on cpu ...". For callers that know they are not,
-    perhaps from a record of another release: there is an answer for any name."""
+    """Why times on ``board`` are not representative. Has an answer for any name: a record may come from
+    another release.
+    """
     kind = find_kind(board)
     return (kind.caution if kind is not None else "") or "say nothing of a GPU"
 
 
 def resolution_of(board: str) -> float:
-    """The share by which times on ``board`` must differ to be told apart; for an unknown name, a measured GPU's."""
+    """See ``DeviceKind.resolution``; a measured GPU's for an unknown name."""
     return (find_kind(board) or NVIDIA_GPU).resolution
 
 
 def endless_seconds(board: str) -> float:
-    """About how long an endless loop keeps a judge busy: until a call's limit ends its box."""
+    """How long an endless loop keeps a judge busy, about."""
     kind = find_kind(board) or NVIDIA_GPU
     if kind.on == ON_GPU:
         return limits.CASE_SECONDS
@@ -202,7 +199,7 @@ def endless_seconds(board: str) -> float:
 
 
 def fixed_architectures() -> dict[str, str]:
-    """Board -> nvcc's architecture, for boards where it is known without a device."""
+    """Board -> nvcc's architecture, if it is known without a device."""
     kinds = DEVICE_KINDS.values()
     return {kind.only_board: kind.architecture for kind in kinds if kind.only_board and kind.architecture}
 
@@ -213,12 +210,11 @@ def serves(device: str, language: Language) -> bool:
 
 
 def default_board() -> str:
-    """The board of a machine without a GPU: the emulated one, or the processor's if that is not built."""
+    """The emulated GPU, or the processor if that is not built."""
     return EMULATED if is_built() else CPU
 
 
 def home_board(language: Language) -> str:
-    """A board for ``language`` on a machine without a GPU."""
     boards = (default_board(), CPU, EMULATED)
     return next((board for board in boards if serves(board, language)), CPU)
 
@@ -228,7 +224,7 @@ def languages_of(device: str) -> list[Language]:
 
 
 def compiled_ahead(device: str, language: Language) -> bool:
-    """True if the device runs kernels of ``language`` that can be compiled elsewhere, before it is free."""
+    """Whether the device runs kernels of ``language`` that can be compiled elsewhere, before it is free."""
     kind = find_kind(device)
     return language.kernels_ahead and kind is not None and kind.on == ON_GPU
 
@@ -239,6 +235,6 @@ def representative(device: str) -> bool:
 
 
 def board_name(model: str) -> str:
-    """The board's name for a hardware model: "NVIDIA H200" is ``h200``, "Tesla T4" is ``t4``."""
+    """ "NVIDIA H200" -> ``h200``, "Tesla T4" -> ``t4``."""
     words = re.sub(r"(?i)nvidia|tesla|geforce|quadro|\(.*?\)", " ", model).split()
     return re.sub(r"[^a-z0-9]+", "-", " ".join(words).lower()).strip("-") or "gpu"

@@ -1,8 +1,8 @@
 """Log lines: an event and its facts, to standard error; as JSON unless that is a terminal.
 
-Every line carries its bound context, such as ``request`` (id of a web request) and ``submission`` (public id), so a
-search for one id finds the whole story. Source texts, passwords, tokens and hidden data must never be logged: nothing
-logs them, and this module strikes them out of exceptions of other libraries.
+Lines carry their bound context, such as ``request`` and ``submission``, so a search for one id finds the
+whole story. Nothing logs sources, passwords, tokens or hidden data; this module strikes them out of
+exceptions of other libraries.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ import structlog
 
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("auto", "json", "text")
-# From a proxy or a program: long enough to be unique, short enough for a column, and without anything that a terminal,
-# log reader or header would interpret.
+# From a proxy or a program: without anything that a terminal, log reader or header would interpret.
 REQUEST_ID_CHARS = 64
 _REQUEST_ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{7,{REQUEST_ID_CHARS - 1}}}")
-# A traceback fits, a source text that got in by mistake does not.
+# A traceback fits, a source that got in by mistake does not.
 _VALUE_CHARS = 16_000
 _HIDDEN = "(not logged)"
 # Tracebacks keep their lines, indented, so none can pass for a log line.
@@ -41,8 +40,8 @@ Line = MutableMapping[str, Any]
 
 
 def configure(level: str = "", form: str = "") -> None:
-    """Set up structlog and the standard library's logging for this process. Empty arguments: as ``GRADER_LOG_LEVEL``
-    and ``GRADER_LOG_FORMAT`` say. Only the first call counts.
+    """Set up structlog and the standard library's logging. Empty arguments: by ``GRADER_LOG_LEVEL`` and
+    ``GRADER_LOG_FORMAT``. Only the first call counts.
     """
     if structlog.get_config()["wrapper_class"] is not _Provisional:
         return
@@ -64,8 +63,7 @@ def configure(level: str = "", form: str = "") -> None:
 
 
 def get_logger(name: str) -> Any:
-    """The logger of a module. Unlike structlog's own, it never prints to standard output, which holds a
-    command's answer, even in a process that does not call ``configure``."""
+    """Unlike structlog's own, it never prints to standard output, which holds a command's answer."""
     return structlog.get_logger(name)
 
 
@@ -106,7 +104,7 @@ class _Provisional(structlog.BoundLogger):
 
 
 def _from_warning(_logger: object, method: str, line: Line) -> Line:
-    """In a person's command only warnings are shown, unless ``GRADER_LOG_LEVEL`` asks for more."""
+    """A person's command shows only warnings, unless ``GRADER_LOG_LEVEL`` asks for more."""
     least = _level(os.environ.get("GRADER_LOG_LEVEL") or "warning")
     if _level("error" if method in ("exception", "critical") else method) < least:
         raise structlog.DropEvent
@@ -124,9 +122,7 @@ def _rendering(form: str) -> list[structlog.typing.Processor]:
 
 
 def escape(_logger: object, _method: str, line: Line) -> Line:
-    """For the text format: text of a request or a submission must not end a line, start another or control a terminal.
-    JSON escapes by itself.
-    """
+    """Text of a request or submission must not end a line or control a terminal. JSON escapes by itself."""
     for key, value in line.items():
         if key in _OF_LINES:
             line[key] = "\n".join(f"    {_escaped(each)}" for each in str(value).split("\n"))
@@ -144,8 +140,7 @@ def _escaped(text: str) -> str:
 def _configure_others(
     shared: list[structlog.typing.Processor], rendering: list[structlog.typing.Processor], level: int
 ) -> None:
-    """Format lines of the standard library's loggers (our web and sandbox, gunicorn, Alembic) alike. Other libraries
-    are logged from warnings on."""
+    """Format lines of the standard library's loggers alike; other libraries are logged from warnings on."""
     handler = _StandardError()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

@@ -20,7 +20,7 @@ from grader.errors import BadRequest
 from grader.oidc_settings import PROVIDER_NAME, OidcProvider
 from grader.sandbox.options import NODES, RUNC, SandboxOptions
 
-# Container engines put secrets here: a file named after a setting keeps its value out of the environment.
+# Container engines put secrets here, in files named after the settings.
 SECRETS = Path("/run/secrets")
 
 
@@ -48,11 +48,10 @@ def _is_redis_url(value: str) -> bool:
 
 
 def _host_and_port(value: str) -> tuple[str, int] | None:
-    """None if ``value`` is not a host with or without a port."""
     try:
         parts = urlsplit(f"//{value}")
         port = 587 if parts.port is None else parts.port
-    except ValueError:  # a bracket is missing, or the port is no number or too large
+    except ValueError:
         return None
     # Rules out a scheme, a path, a user and a colon without a port.
     host = parts.hostname or ""
@@ -62,11 +61,11 @@ def _host_and_port(value: str) -> tuple[str, int] | None:
 
 
 class Settings(BaseSettings):
-    """One platform. Every field is an environment variable: ``data_dir`` is ``GRADER_DATA_DIR``."""
+    """Every field is an environment variable: ``data_dir`` is ``GRADER_DATA_DIR``."""
 
     model_config = SettingsConfigDict(
         env_prefix="GRADER_",
-        env_nested_delimiter="__",  # for the providers of single sign-on
+        env_nested_delimiter="__",  # for single sign-on
         frozen=True,
         extra="ignore",
         hide_input_in_errors=True,
@@ -76,7 +75,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default_factory=default_data_dir, description="database, socket of the embedded Redis, secrets, logs"
     )
-    # Both hold passwords, so neither their values nor their errors are shown.
+    # Both hold passwords, so neither values nor errors are shown.
     database_url: str = Field(
         default="",
         repr=False,
@@ -267,12 +266,10 @@ class Settings(BaseSettings):
         "first page; empty: pip install with the address of this server's own client",
     )
 
-    # Images.
     box_image: str = Field(
         default="", description="the image of Docker boxes; empty: the host's own toolchain"
     )
 
-    # Runs.
     run_limit: int = Field(
         default=limits.RUNS_PER_HOUR,
         ge=1,
@@ -286,7 +283,7 @@ class Settings(BaseSettings):
         description="runs that one user may have waiting or running at once",
     )
 
-    # Single sign-on: GRADER_OIDC__NAME__ISSUER and so on, see OidcProvider.
+    # GRADER_OIDC__NAME__ISSUER and so on, see OidcProvider.
     oidc: dict[str, OidcProvider] = Field(
         default_factory=dict, repr=False, description="providers of single sign-on, by name"
     )
@@ -312,7 +309,7 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _refuse_old_names(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Unknown variables are ignored, so a name of an earlier version must say what took its place."""
+        """Unknown variables are ignored, so this refuses names of earlier versions."""
         given = {name.upper(): value for name, value in os.environ.items()}
         if port := given.get("GRADER_SMTP_PORT", ""):
             host = given.get("GRADER_SMTP_HOST") or values.get("smtp_host") or "mail.uni.edu"
@@ -413,24 +410,20 @@ class Settings(BaseSettings):
 
     @property
     def sandbox(self) -> SandboxOptions:
-        """Options of this worker's boxes."""
         return SandboxOptions(self.runtime, self.gpu_access, self.box_image)
 
     @property
     def networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-        """Networks of the trusted proxies."""
         return [ipaddress.ip_network(each, strict=False) for each in _listed(self.trusted_proxies)]
 
     @property
     def mail_server(self) -> tuple[str, int]:
-        """Host and port."""
         found = _host_and_port(self.smtp_host)
         assert found is not None, "a validator checked it"
         return found
 
     @property
     def domains(self) -> list[str]:
-        """E-mail domains that may sign up, in lower case."""
         return [each.lower() for each in _listed(self.sign_up_domains)]
 
     @property
@@ -439,7 +432,7 @@ class Settings(BaseSettings):
 
     @property
     def redis_socket(self) -> Path:
-        """Socket of the embedded Redis. Its path has a limit of about 100 characters: keep the data folder short."""
+        """Its path has a limit of about 100 characters: keep the data folder short."""
         return self.data_dir / "redis.sock"
 
     @property
@@ -455,13 +448,13 @@ class Settings(BaseSettings):
         return _listed(self.devices)
 
     def secret(self, name: str) -> bytes:
-        """A random secret of 32 bytes, made on first use and kept in the data folder, readable only by its owner."""
+        """32 random bytes, made on first use and kept in the data folder, readable only by its owner."""
         folder = self.data_dir / "secrets"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / name
         if not path.exists():
-            # Written completely or not at all: after a crash or a full disk, an empty secret could be guessed. If two
-            # processes make it at the same time, the second takes the first one's.
+            # Written completely or not at all: after a crash, an empty secret could be guessed. If two
+            # processes make it at once, the second takes the first one's.
             partial = path.with_name(f".{name}.{os.getpid()}.{secrets.token_hex(4)}")
             try:
                 with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -14,14 +14,14 @@ from grader.formats import rounded_points
 
 # Without this mark some spreadsheets read UTF-8 as their own code page.
 BOM = "\ufeff"
-# Spreadsheets compute cells that begin with =, +, - or @, and skip tabs and line ends before them. In countries with a
-# decimal comma they also separate cells at semicolons: then a cell begins within ours, with or without a quote.
+# Spreadsheets compute cells that begin with =, +, - or @, and skip tabs and line ends before them. Some
+# separate cells at semicolons, so a cell may begin within ours.
 _CELL = re.compile(r'(^|[;\t\r\n]"*)(?=[=+\-@\t\r\n])')
 
 
 def row(cells: Iterable[object]) -> str:
-    """One line as in RFC 4180; None is an empty cell. Text that looks like a formula gets an apostrophe, which marks
-    text in a spreadsheet. Numbers are ours and may be negative.
+    """One line as in RFC 4180; None is an empty cell. Text that looks like a formula gets an apostrophe,
+    which marks text in a spreadsheet. Our numbers may be negative.
     """
     line = io.StringIO()
     csv.writer(line, lineterminator="\r\n").writerow([_text(cell) for cell in cells])
@@ -31,8 +31,9 @@ def row(cells: Iterable[object]) -> str:
 def table(
     kind: type[BaseModel], rows: Iterable[BaseModel], points: Collection[str] = (), bom: bool = False
 ) -> Iterator[str]:
-    """Models as lines, after a line with the names of their fields. Times are ISO text. ``points``: columns that are
-    rounded as points are."""
+    """The header and the models as lines. Times are ISO text; columns in ``points`` are rounded as points
+    are.
+    """
     columns = list(kind.model_fields)
     yield (BOM if bom else "") + row(columns)
     for each in rows:

@@ -1,8 +1,8 @@
 """Runs the examples of a ``spec.md``: TOML blocks with the info string ``example``.
 
-They give every input (an optional one may be left out), scalar, size and output by name; NAME and NAME_after for an
-in-out. The tolerance is half a unit
-of the last printed digit plus the challenge's own. A number without a point is exact.
+They give every input (an optional one may be left out), scalar, size and output by name; NAME and NAME_after
+for an in-out. The tolerance is half a unit of the last printed digit plus the challenge's own. A number
+without a point is exact.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _plain(value: Any) -> int | float:
 def _unlike(
     allowance: Allowance, arg: Argument, said: list[int | Decimal], found: list[float], count: int
 ) -> list[str]:
-    """The problem with a printed result; only ``count`` leading elements are compared."""
+    """Only ``count`` leading elements are compared."""
     if len(said) not in (count, len(found)):
         return [f"'{arg.name}' has {len(said)} elements, the reference gives {count}"]
     wrong = [

@@ -1,7 +1,7 @@
 """Wrong kernels that any signature allows, and the right one to compare with.
 
-Each is the reference's text followed by code that spoils its result. The signature or a probe decides whether one
-applies, never a list of challenges.
+Each is the reference followed by code that spoils its result. The signature or a probe decides whether one
+applies.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Manifest
 
-# Elements per tile of a result as large as its inputs, and per block of a result with one number per row or bin.
+# Elements per tile of a result as large as its inputs, and per block of one with a number per row or bin.
 TILE, ROW_TILE = 1024, 128
-# A vector load takes four elements; kernels forget those after the last whole four.
+# Kernels forget the elements after the last whole vector load.
 VECTOR = 4
 
 WORDS = {
@@ -38,7 +38,7 @@ class Generic:
     mistake: str
     result: str
     source: str
-    reason: str = ""  # why it does not apply; empty if it does
+    reason: str = ""  # why it does not apply
 
     @property
     def name(self) -> str:
@@ -46,13 +46,12 @@ class Generic:
 
 
 def native_source(challenge: Challenge, reference: str | None = None) -> str:
-    """A submission as exact as PyTorch: copies the reference's answer into the results. ``reference``: another text of
-    it."""
+    """A submission as exact as PyTorch. ``reference``: another text of it."""
     return spoilt_source(challenge, spoilt="", before="", body="target.copy_(value)", reference=reference)
 
 
 def generics(challenge: Challenge) -> list[Generic]:
-    """Every generic wrong kernel of each result. Raises ChallengeInvalid if the reference is missing."""
+    """Raises ChallengeInvalid if the reference is missing."""
     return [_generic(challenge, mistake, arg) for arg in challenge.manifest.results for mistake in WORDS]
 
 
@@ -62,8 +61,8 @@ def _generic(challenge: Challenge, mistake: str, arg: Argument) -> Generic:
     return Generic(mistake, arg.name, source, reason)
 
 
-# Code that changes the inputs before the reference, statements that write the spoilt result, and the reason why the
-# mistake is impossible here, if it is.
+# Code that changes the inputs before the reference, statements that write the spoilt result, and why the
+# mistake is impossible here, or "".
 Parts = tuple[str, str, str]
 
 
@@ -125,7 +124,7 @@ def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _bits(dtype: DType) -> str:
-    """The integer type for its bits, and how many of them to drop."""
+    """The integer type for its bits, and how many to drop."""
     if dtype.held == dtype.value:
         return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
     single = DType.FLOAT32.as_float.digits
@@ -158,7 +157,7 @@ def _readable(manifest: Manifest) -> list[Argument]:
 
 
 def _fixed(arg: Argument) -> bool:
-    """True if its shape is independent of sizes, as for a sum: it has no tile to leave out."""
+    """Its shape is independent of sizes, so there is no tile to leave out."""
     return all(text.isdigit() for text in arg.shape)
 
 
@@ -170,7 +169,7 @@ def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
 
 
 def _narrowed(arg: Argument) -> str:
-    """An integer input cast to a type of half its width and back."""
+    """An integer input cast to half its width and back."""
     if narrower := arg.dtype.as_integer.narrower:
         return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.held})"
     return f"given[{arg.name!r}] & {3 if arg.dtype.packed else 15}"
@@ -315,7 +314,7 @@ def _given(arg: Argument) -> str:
 
 
 def _target(arg: Argument) -> str:
-    """Its elements, flat: a copy that is put back, if they are not dense or not its words."""
+    """Flat elements: a copy that is put back, if they are not dense or not its words."""
     if arg.layout is not None:
         return f"{arg.name}_packed"
     if arg.dtype not in _CODED:
@@ -326,8 +325,9 @@ def _target(arg: Argument) -> str:
 def spoilt_source(
     challenge: Challenge, spoilt: str, before: str, body: str, reference: str | None = None
 ) -> str:
-    """A submission that gives the reference's answer, and in the result ``spoilt`` what ``body`` makes of it.
-    ``before`` changes the inputs, for this result alone."""
+    """A submission that gives the reference's answer, except that ``body`` changes the result ``spoilt``.
+    ``before`` changes the inputs, for this result alone.
+    """
     manifest = challenge.manifest
     passed = [arg for arg in manifest.args if arg.kind.passed]
     written = [
@@ -376,7 +376,7 @@ def _counts(manifest: Manifest) -> list[str]:
 
 
 def _counted(manifest: Manifest) -> str:
-    """The number of elements of ``result`` that count, as Python."""
+    """How many elements of ``result`` count, as Python."""
     rules = {
         name: f"known[{rule.first!r}]" for name, rule in manifest.compare.items() if rule.first is not None
     }
@@ -397,7 +397,7 @@ def _python(text: str) -> str:
 
 
 def _gather(manifest: Manifest) -> str:
-    """What each GPU has becomes one tensor, as the reference gets it."""
+    """The GPUs' parts become one tensor, as the reference gets it."""
     each = [arg.name for arg in manifest.buffers if manifest.on_each(arg)]
     results = [arg.name for arg in manifest.results if arg.name in each]
     kept = [f"parts = {{{_pairs({name: name for name in results})}}}"] if results else []

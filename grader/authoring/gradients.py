@@ -1,7 +1,6 @@
-"""Holds autograd's gradients of a challenge's ``forward`` against small differences, in float64 (gradcheck).
+"""Compares autograd's gradients of a challenge's ``forward`` with small differences, in float64 (gradcheck).
 
-Submissions' gradients are compared with autograd's, so they are proven here once. ``forward`` may hide something from
-autograd: a value that is detached, or a Function of its own with a wrong backward pass.
+``forward`` may hide a value from autograd, or have a Function with a wrong backward pass.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ _MOST_CASES = 4
 
 
 def gradient_checks(challenge: Challenge) -> list[Check]:
-    """One check if ``reference.py`` defines ``forward``, else none. Inputs are drawn as for workloads, at the sizes of
-    public cases: special values lie where functions have kinks."""
+    """One check if ``reference.py`` defines ``forward``, else none. Inputs are drawn as for workloads:
+    special values are where functions have kinks.
+    """
     forward = challenge.reference.forward
     if challenge.manifest.autograd is None or forward is None:
         return []
@@ -44,7 +44,6 @@ def _small_sizes(challenge: Challenge) -> list[dict[str, int]]:
         elements = sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers)
         if 0 < elements <= _MOST_ELEMENTS:
             found.setdefault(tuple(case.sizes.values()), dict(case.sizes))
-    # The largest of them tell most.
     return sorted(found.values(), key=lambda sizes: -math.prod(sizes.values()))[:_MOST_CASES]
 
 

@@ -1,8 +1,7 @@
 """Finds a case that tells a wrong kernel from the right ones, for a suite that lets it pass.
 
-It tries special values at the suite's own sizes, then sizes: each alone at the edges of blocks and next to the numbers
-that the kernel's own source names, then both. What is found is proven: the kernel fails it in every draw, and every
-right submission passes.
+It tries special values at the suite's sizes, then sizes (at the edges of blocks, and next to numbers in the
+kernel's source), then both. The kernel must fail the case in every draw, and every right submission pass.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from grader.errors import BadRequest, ChallengeInvalid
 from grader.schemas.proof import CandidateOutcome, CandidateRole
 
 SECONDS = 20.0
-# In all arrays of a case: the interpreter takes about a second for that.
+# In all arrays of a case: the interpreter takes about a second.
 _MOST_ELEMENTS = 300_000
-# Tried in one box.
+# Cases in one box.
 _AT_ONCE = 8
-# A kernel must fail the case for other inputs of the same kind, too.
+# A kernel must fail for other inputs of the same kind, too.
 _DRAWS = 3
 _EDGES = (
     2,
@@ -96,19 +95,16 @@ class Closing:
 
 
 def close(trial: Trial, candidate: Candidate, seconds: float = SECONDS) -> Closing | None:
-    """A case that ``candidate`` fails and right submissions pass; None if none was found in the time.
-
-    Raises BoxUnavailable.
-    """
+    """None if no such case was found in the time. Raises BoxUnavailable."""
     found: list[Closing] = []
     with trial.until(time.monotonic() + seconds):
-        # One that catches it in some draws alone would make a check that depends on luck.
+        # If it catches the kernel in some draws only, the check depends on luck.
         found += next(([one] for one in _closings(trial, candidate) if one.draws == _DRAWS), [])
     return found[0] if found else None
 
 
 def _closings(trial: Trial, candidate: Candidate) -> Iterator[Closing]:
-    """Better and better ones, if there is any."""
+    """Better and better ones."""
     tried = _tried(trial, candidate.source)
     best = 0
     while batch := list(itertools.islice(tried, _AT_ONCE)):
@@ -130,7 +126,7 @@ def _closings(trial: Trial, candidate: Candidate) -> Iterator[Closing]:
 
 
 def _case(trial: Trial, planned: Planned) -> Case:
-    """As the loader makes it: with the challenge's own recipes."""
+    """With the challenge's own recipes, as the loader makes it."""
     case = planned.case()
     return replace(case, inputs={**trial.challenge.inputs, **case.inputs})
 
@@ -167,7 +163,7 @@ def _proven(trial: Trial, candidate: Candidate, found: Planned) -> Closing | Non
 
 
 def _named(trial: Trial, found: Planned) -> Planned:
-    """With a category that it holds, and a name that no case has."""
+    """With a category that it holds, and a free name."""
     category = next(
         (
             category
@@ -184,7 +180,7 @@ def _named(trial: Trial, found: Planned) -> Planned:
 
 
 def _tried(trial: Trial, source: str) -> Iterator[Planned]:
-    """Cases to try, the most telling first. The part of their names after ``__`` only tells them apart."""
+    """The most telling first. The part of names after ``__`` only tells them apart."""
     manifest = trial.challenge.manifest
     known = [case for case in trial.challenge.cases if case.on is None and all(case.sizes.values())]
     if not known:
@@ -213,7 +209,7 @@ def _tried(trial: Trial, source: str) -> Iterator[Planned]:
     for edge in reversed(said):
         for size in reversed(manifest.sizes):
             yield from planned(f"{size}_{edge + 1}", "block_edge", {**smallest, size: edge + 1}, {})
-    # A kernel that does something else for large sizes may be wrong there for some values alone.
+    # A kernel may be wrong for large sizes and some values alone.
     for edge in [number + 1 for number in said[-1:]]:
         for size in reversed(manifest.sizes):
             for name, category, inputs in values:
@@ -234,14 +230,14 @@ def _elements(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _numbers(source: str) -> list[int]:
-    """Those that a source names, sorted: sizes at which it does something else."""
+    """Sizes at which a source may do something else."""
     said = {int(text) for text in re.findall(r"(?<![\w.])\d{1,6}(?![\w.])", source)}
     powers = {2 ** int(shift) for shift in re.findall(r"<< *(\d{1,2})\b", source) if int(shift) < _MOST_SHIFT}
     return sorted(number for number in said | powers if number > 1)[-_MOST_NUMBERS:]
 
 
 def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Name, category and recipes: of all inputs together, then of each alone."""
+    """Name, category and recipes: all inputs together, then each alone."""
     given = [arg for arg in manifest.buffers if arg.kind.given]
     floats = [arg for arg in given if arg.dtype.floating]
     integers = [arg for arg in given if not arg.dtype.floating]
@@ -271,10 +267,8 @@ def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def append_cases(path: Path, found: Sequence[str]) -> None:
-    """Add lines such as ``Closing.text`` to the list that ``cases()`` of a ``cases.py`` returns, and the recipes to its
-    import.
-
-    Raises BadRequest if it returns no list that is written out.
+    """Add lines such as ``Closing.text`` to the list that ``cases()`` returns, and the recipes to its import.
+    Raises BadRequest if it returns no literal list.
     """
     text = path.read_text(encoding="utf-8")
     module = ast.parse(text)

@@ -24,8 +24,9 @@ _PLAN = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds
 
 
 def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
-    """``cost_measured``: at the longest workload that fits, each solution takes at least its roofline time at this
-    GPU's measured ceilings. Raises BoxUnavailable, JudgeFailure, ChallengeInvalid."""
+    """``cost_measured``: at the longest workload that fits, each solution takes at least its roofline time at
+    this GPU's measured ceilings. Raises BoxUnavailable, JudgeFailure, ChallengeInvalid.
+    """
     workload = _longest(bench)
     if workload is None:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="no workload fits this GPU")
@@ -51,9 +52,8 @@ def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
 
 
 def calibrated_check(bench: Trial) -> Check:
-    """``workload_tolerance``: native PyTorch stays within the tolerance, with headroom, at every workload that fits.
-
-    Raises ChallengeInvalid if the reference fails.
+    """``workload_tolerance``: native PyTorch has headroom at every workload that fits. Raises
+    ChallengeInvalid if the reference fails.
     """
     import torch
 
@@ -69,7 +69,6 @@ def calibrated_check(bench: Trial) -> Check:
 
 
 def _fitting(bench: Trial) -> list[Workload]:
-    """The GPU's workloads that it has room for."""
     workloads, plan = bench.challenge.manifest.workloads, bench.device.memory_plan
     return [
         workload

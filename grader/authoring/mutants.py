@@ -1,7 +1,6 @@
-"""Writes the mutants of a challenge by mutation of staff's solutions, each seen to fail a case.
+"""Writes a challenge's mutants from staff's solutions, each seen to fail a case.
 
-A solution that is PyTorch's own operations (of a challenge whose kernels are still to be written) gives stand-ins:
-mutations of the reference, and its answer spoilt.
+While a solution is only PyTorch's operations, stand-ins mutate the reference or spoil its answer.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRol
 
 WANTED = 8
 SECONDS = 120.0
-# For one mutation: most fail a small case at once, and one that is right would run all.
+# Per mutation: most fail a small case at once, and a right one would run all.
 _EACH_SECONDS = 8.0
-# For those that pass every case, in the end.
+# For mutations that pass every case.
 _HOLE_SECONDS = 10.0
 _MOST_HOLES = 3
 # The first line of a solution that is the reference itself.
@@ -34,19 +33,20 @@ STAND_IN = "Stand-in: PyTorch's own operations. Replace it with a kernel."
 
 @dataclass
 class Added:
-    """``written``: name -> the case that refuses it. ``equivalent``: mutations that no case was found for. ``holes``:
-    name of a mutation that the suite lets pass -> a case that it fails. ``removed``: mutants of an earlier solution."""
+    """``written``: name -> the case that refuses it. ``equivalent``: mutations that no case was found for.
+    ``holes``: name of a mutation that the suite lets pass -> a case that it fails. ``removed``: mutants of an
+    earlier solution.
+    """
 
     written: dict[str, str] = field(default_factory=dict)
     equivalent: list[str] = field(default_factory=list)
     holes: dict[str, Closing] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
-    #: Neither failed nor ended in their time.
+    # : Neither failed nor ended in time.
     undecided: list[str] = field(default_factory=list)
 
 
 def stand_in(challenge: Challenge) -> str:
-    """A solution in PyTorch."""
     return f'"""{STAND_IN}"""\n\n{native_source(challenge)}'
 
 
@@ -55,10 +55,8 @@ def is_stand_in(source: str) -> bool:
 
 
 def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) -> Added:
-    """Write mutants until there are ``wanted``, of every language that the device runs in turn; remove those that were
-    made here from a solution that has changed since.
-
-    Raises BoxUnavailable, and ChallengeInvalid if the reference fails.
+    """Write mutants until there are ``wanted``, in turn for each language that the device runs; remove those
+    made from a solution that has changed. Raises BoxUnavailable, and ChallengeInvalid if the reference fails.
     """
     challenge, until = trial.challenge, time.monotonic() + seconds
     solutions = {
@@ -119,7 +117,7 @@ def _write(challenge: Challenge, name: str, source: str, language: Language, sol
 
 
 def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
-    """Remove mutants that were made here of other solutions. Returns their names."""
+    """Remove mutants made from other solutions, and return their names."""
     known = {digest(source) for source in solutions.values()}
     spoken = challenge.manifest.languages
     removed = []
@@ -138,7 +136,8 @@ def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str
 
 _GIVEN = "{floats}given[name] = given[name]"
 _WHOLE = "target.copy_(value)"
-# Name -> the mistake, code that changes the inputs before the reference, and code that writes the spoilt result.
+# Name -> the mistake, code that changes the inputs before the reference, and code that writes the spoilt
+# result.
 _SPOILT = {
     "last_left_out": (
         "never writes the last element",
@@ -163,7 +162,6 @@ _SPOILT = {
 
 
 def _stand_ins(challenge: Challenge, language: Language) -> list[Mutation]:
-    """Mutations of the reference, then spoilt answers."""
     reference = challenge.reference_source
     made = [
         Mutation(
@@ -181,7 +179,6 @@ def _stand_ins(challenge: Challenge, language: Language) -> list[Mutation]:
 
 
 def _spoilt_answers(challenge: Challenge, language: Language) -> list[Mutation]:
-    """The reference's answer, each with one mistake."""
     made = []
     results = challenge.manifest.results
     for number, (name, (mistake, before, body)) in enumerate(_SPOILT.items()):

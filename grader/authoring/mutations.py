@@ -1,7 +1,7 @@
-"""Wrong kernels by mutation of a right one: each has one mistake that students make, at one place of the source.
+"""Wrong kernels by mutation: each has one mistake that students make, at one place of the source.
 
-A Python source is changed by its syntax tree, any other (C++) by its text without comments and strings. Nothing here
-runs a source: ``grader.authoring.mutants`` finds out which of them a suite refuses.
+Python is changed by its syntax tree, C++ by its text without comments and strings. Nothing here runs a
+source.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MADE = re.compile(r"Made from solution\S* \(([0-9a-f]{8})\)")
 
 @dataclass(frozen=True)
 class Mutation:
-    """``name``: for a file. ``mistake``: a sentence. ``source``: the whole text, with the mistake in its first line."""
+    """``mistake``: a sentence. ``source`` has it in its first line."""
 
     name: str
     mistake: str
@@ -41,7 +41,7 @@ class _Change:
     needs: str = ""
 
 
-# Kind -> what is wrong; ``{old}`` is the text that was there, ``{new}`` the text that is. In order of preference.
+# In order of preference; ``{old}`` and ``{new}`` are source texts.
 _MISTAKES = {
     "bound_off_by_one": "the bound is off by one: '{new}', not '{old}'",
     "no_mask": "'{old}' is missing, so what is beyond the end is accessed",
@@ -69,7 +69,7 @@ _MISTAKES = {
 
 
 def mutations(source: str, language: Language, manifest: Manifest) -> list[Mutation]:
-    """Different kinds first, then further places of each kind. Empty if the source cannot be parsed."""
+    """Different kinds first. Empty if the source cannot be parsed."""
     changes = _of_python(source, manifest) if language.python else _of_c(source, manifest)
     by_kind: dict[str, list[_Change]] = {kind: [] for kind in _MISTAKES}
     for change in changes:
@@ -95,7 +95,7 @@ def _made(source: str, language: Language, change: _Change, turn: int) -> Mutati
 
 
 def with_mistake(source: str, language: Language, mistake: str) -> str:
-    """``source`` with the mistake in its first line, in place of a module's docstring."""
+    """The mistake takes the place of a module's docstring."""
     if not language.python:
         return f"{language.comment} {MISTAKE}{mistake}\n{source}"
     body = ast.parse(source).body
@@ -107,7 +107,7 @@ def with_mistake(source: str, language: Language, mistake: str) -> str:
 
 
 def marked(source: str, language: Language, solution: str) -> str:
-    """``source`` of a mutant that says in its second line which solution it was made from."""
+    """A mutant that names its solution in the second line."""
     first, _, rest = source.partition("\n")
     origin = f"{language.comment} Made from solution{language.suffix} ({digest(solution)}). Yours to edit."
     return f"{first}\n{origin}\n{rest}"
@@ -165,7 +165,7 @@ class _Python:
         self.source = source
         self.sizes = manifest.sizes
         self.tree = ast.parse(source)
-        # Of each line in bytes, as positions of the syntax tree are.
+        # In bytes, as positions of the syntax tree are.
         self._lines = [line.encode() for line in source.splitlines(keepends=True)]
         self._starts = [0]
         for line in self._lines:
@@ -220,7 +220,7 @@ def _comparisons(read: _Python, node: ast.AST) -> Iterator[_Change]:
 
 
 def _names_alone(node: ast.expr) -> bool:
-    """A bound is a name or a sum of such, no computed value."""
+    """A bound is a name or a sum of names."""
     return isinstance(node, ast.Name | ast.BinOp) and all(
         isinstance(child, ast.Name | ast.BinOp | ast.operator | ast.expr_context | ast.Constant)
         for child in ast.walk(node)
@@ -359,7 +359,7 @@ _VARIED = rf"(?!\d|k[A-Z]){_VALUE}"
 
 
 def _blanked(source: str) -> str:
-    """``source`` without comments, strings and directives, at the same places."""
+    """Without comments, strings and directives, at the same places."""
     return _UNSEEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 

@@ -36,9 +36,8 @@ from grader.schemas.proof import (
 )
 
 JOBS_PER_GPU = 16
-# Wrong kernels of one challenge for which a case is searched: it takes up to ``holes.SECONDS`` each.
+# Wrong kernels of one challenge for which a case is searched: up to ``holes.SECONDS`` each.
 _MOST_HOLES = 4
-# How often it looks for what the processes are doing.
 _LOOK_SECONDS = 0.5
 
 
@@ -46,20 +45,18 @@ _LOOK_SECONDS = 0.5
 class Options:
     # "cpu" or a GPU's board.
     device: str = CPU
-    # Of submissions to run.
     languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
-    # A wrong submission runs every case instead of stopping at its first failure.
+    # A wrong submission runs every case, not only up to its first failure.
     matrix: bool = False
-    # Numbers of the GPUs that the processes share.
+    # The processes share these.
     gpus: tuple[int, ...] = (0,)
-    # In this process, one by one; a box has no shared memory for a pool's locks.
+    # In this process, one by one: a box has no shared memory for a pool's locks.
     here: bool = False
 
     @property
     def workers(self) -> int:
-        """Number of processes. On a GPU each has its own context, and so do its boxes: more would only wait for the
-        driver."""
+        """On a GPU each process and its boxes have a context: more would only wait for the driver."""
         cores = os.cpu_count() or 1
         return self.jobs or (
             cores if kind_of(self.device).gpus is None else min(cores, JOBS_PER_GPU * len(self.gpus))
@@ -91,9 +88,8 @@ OnProgress = Callable[[int, int, str], None]
 
 
 def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: OnProgress) -> Proofs:
-    """Run every check of every challenge, calling ``on_progress(done, total, label)``.
-
-    Raises UnknownChallenge, and JudgeFailure or BoxUnavailable if the machine fails, never the challenge.
+    """Calls ``on_progress(done, total, label)``. Raises UnknownChallenge, and JudgeFailure or BoxUnavailable
+    if the machine fails.
     """
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
@@ -130,7 +126,7 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
 
 
 def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
-    """The work for one challenge; the reason goes to ``draft`` if it does not load."""
+    """If the challenge does not load, ``draft`` gets the reason."""
     try:
         challenge = catalogue.load(draft.slug)
         every = [*challenge.cases, *challenge.hidden_cases]
@@ -157,7 +153,7 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
 
 
 def _holes(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
-    """The search for a case for each of the first wrong kernels that survive and are not waived."""
+    """Looks for a case for each of the first wrong kernels that survive and are not waived."""
     challenge = catalogue.load(draft.slug)
     alive = {
         (result.role, result.name)
@@ -187,7 +183,6 @@ def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
 
 
 def _timed(work: Sequence[Work], options: Options) -> list[str]:
-    """On a GPU, the solutions of all challenges that load."""
     if not kind_of(options.device).representative:
         return []
     return list(dict.fromkeys(piece.slug for piece in work))
@@ -196,10 +191,9 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
 def _results(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done]]:
-    """Each piece of work with its result, as they end; what the processes are doing goes to ``tell``. Those without a
-    box are tried once more, alone.
-
-    Raises JudgeFailure if a process dies, BoxUnavailable if a second try fails too, or if all first ones do.
+    """Each piece of work with its result, as they end; what runs goes to ``tell``. Those without a box are
+    tried once more, alone. Raises JudgeFailure if a process dies, BoxUnavailable if a second try fails too,
+    or if all first ones do.
     """
     refused: list[Work] = []
     for one, done in _tries(catalogue, options, work, workers, tell):
@@ -218,13 +212,12 @@ def _results(
 def _tries(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
-    """Each piece of work with its result, or why it got no box, as they end."""
     if not work:
         return
     if options.here:
         yield from _tried_here(catalogue, options, work)
         return
-    # Spawned: a CUDA context and torch's threads do not survive a fork.
+    # A CUDA context and torch's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
     workers = max(1, min(workers, len(work)))
     gpus = context.SimpleQueue()
@@ -260,7 +253,7 @@ def _tries(
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         while wait(futures, _LOOK_SECONDS).not_done:
-            listen()  # who says more than a pipe holds would wait for ever
+            listen()  # a process that says more than a pipe holds would wait for ever
         pool.shutdown()
 
 

@@ -1,4 +1,4 @@
-"""The findings of `grader challenge check` as a page of its own, without anything from elsewhere."""
+"""The findings of `grader challenge check` as one self-contained page."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _right(results: Sequence[CandidateResult]) -> str:
 
 
 def _matrix(proof: Proof, results: Sequence[CandidateResult]) -> str:
-    """Wrong kernels by cases. Cases that refuse nothing are listed below it."""
+    """Wrong kernels by cases. Cases that refuse nothing are listed below."""
     failing = [result for result in results if result.failed]
     if not failing:
         return ""

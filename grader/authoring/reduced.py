@@ -1,8 +1,7 @@
-"""Sizes of a workload at which this machine can draw many rounds, and what that loses.
+"""Sizes of a workload at which this machine can draw many rounds, and the loss.
 
-A size may shrink freely if each element of a result still depends on as many input elements: fewer rows of a softmax
-only mean fewer chances to be wrong. Shorter sums make rounding and chance weigh more relative to the tolerance, by
-``factor``.
+A size may shrink freely if each element of a result still depends on as many input elements. Shorter sums
+make rounding and chance weigh more relative to the tolerance, by ``factor``.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from grader.schemas.report import Sizes
 if TYPE_CHECKING:
     import torch
 
-# Limits of one round: some 10 ms of one core for the reference in float64; exact results take less.
+# One round: some 10 ms of one core for the reference in float64; exact results take less.
 ELEMENTS, EXACT_ELEMENTS, FLOPS = 1 << 18, 1 << 19, 1 << 26
 # A size that may shrink freely keeps at least this; one that sums depend on shrinks only if it is long.
 _SEVERAL, _LONG = 64, 256
-# Sizes for finding dependences, and the number of elements changed for it.
+# Sizes for finding dependences, and elements changed for it.
 _SMALL, _CHANGED = 24, 24
 # Threshold for "twice the size, twice as many input elements".
 _GROWS = 1.4
@@ -36,7 +35,7 @@ _SEED = 3
 
 @dataclass(frozen=True)
 class Reduced:
-    """``factor``: how many times more terms the workload's own sums have; 1 if nothing is lost."""
+    """``factor``: how many times more terms the workload's own sums have."""
 
     workload: Workload
     factor: float
@@ -73,7 +72,7 @@ def reduced(challenge: Challenge, workload: Workload) -> Reduced:
 
 
 def _reduced_within(manifest: Manifest, workload: Workload, most: int) -> Reduced:
-    """All sizes halved together, or by one, as long as the constraints hold."""
+    """Halves all sizes together, or one, as long as the constraints hold."""
     sizes = dict(workload.sizes)
     while not _small_enough(manifest, sizes, most):
         tries = [[name] for name in sorted(sizes, key=lambda name: -sizes[name])] + [list(sizes)]
@@ -108,7 +107,7 @@ def _small_enough(manifest: Manifest, sizes: Mapping[str, int], most: int) -> bo
 
 
 def _free(challenge: Challenge, workload: Workload, sizes: Mapping[str, int], name: str) -> bool:
-    """True if it is a dimension of a result and no element's number of terms depends on it."""
+    """A dimension of a result on which no element's number of terms depends."""
     manifest = challenge.manifest
     dimension = any(name in parse(text).names for arg in manifest.results for text in arg.shape)
     return dimension and 1 / _GROWS < _growth(challenge, workload, sizes, [name]) < _GROWS
@@ -117,8 +116,7 @@ def _free(challenge: Challenge, workload: Workload, sizes: Mapping[str, int], na
 def _growth(
     challenge: Challenge, workload: Workload, sizes: Mapping[str, int], names: Sequence[str]
 ) -> float:
-    """Growth of the number of input elements per result element if ``names`` double, tried at small sizes: the one
-    farthest from 1 among all inputs and results."""
+    """Growth of the number of input elements per result element if ``names`` double: the one farthest from 1."""
     small = {name: min(size, _SMALL) for name, size in sizes.items()}
     double = {name: 2 * size if name in names else size for name, size in small.items()}
     one, two = _needs(challenge, workload, small), _needs(challenge, workload, double)

@@ -32,17 +32,16 @@ from grader.sandbox.kernel_headers import lacking
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# How a report begins if Python code raised, unlike one of a crash, a GPU fault or a wrong answer.
+# A report if Python code raised.
 _RAISED = re.compile(r"\w+ while solve ran")
-# How a report says that the process called exit, was killed, or broke the connection, unlike one of a crash.
+# A report if the process called exit, was killed, or broke the connection.
 _EXITED = re.compile(
     r"^While [^:]*?, the process (?:ended itself|was ended by signal (?:9|15))\b|^It broke the connection"
 )
-# Names in errors of the driver and the CUDA runtime; torch and Triton quote them.
+# In errors of the driver and the CUDA runtime, which torch and Triton quote.
 _OF_THE_GPU = ("CUDA", "cudaError")
-# Length of a quoted compiler message or mismatch.
 _DETAIL_CHARS = 400
-# Cases that are named for their time.
+# Cases named for their time.
 _SLOWEST = 3
 
 
@@ -67,19 +66,18 @@ class Trial:
         self.challenge, self._checker = with_checker(self.challenge, self.boxes)
 
     def close(self) -> None:
-        """End the checker's box. Harmless when called again."""
+        """May be called again."""
         if self._checker is not None:
             self._checker.close()
 
     @property
     def cases(self) -> list[Case]:
-        """All but GPU-only cases, which run one submission at a time: see ``try_large``."""
+        """Without GPU-only cases, see ``try_large``."""
         return [case for case in [*self.challenge.cases, *self.challenge.hidden_cases] if case.on is None]
 
     def try_out(self, candidate: Candidate, *, every_case: bool) -> CandidateResult:
-        """Run ``candidate``. A wrong one stops at its first failure unless ``every_case``.
-
-        Raises ChallengeInvalid if the reference fails, BoxUnavailable if no box starts.
+        """A wrong one stops at its first failure unless ``every_case``. Raises ChallengeInvalid if the
+        reference fails, BoxUnavailable if no box starts.
         """
         return self.try_cases(candidate, self.cases, every_case=every_case or not candidate.role.wrong)
 
@@ -143,7 +141,9 @@ class Trial:
         return (CandidateOutcome.FAILED if broken else CandidateOutcome.ACCEPTED), reports, broken or unknown
 
     def _rules(self, candidate: Candidate, request: Request) -> tuple[str, str]:
-        """The rules for compiled code that a right submission of ours breaks, and those that cannot be checked."""
+        """The rules for compiled code that a right submission of ours breaks, and those that cannot be
+        checked.
+        """
         kept_to = (CandidateRole.SOLUTION, CandidateRole.VARIANT)
         if candidate.role not in kept_to or not self.challenge.manifest.constructs.any:
             return "", ""
@@ -172,13 +172,13 @@ class Trial:
         return None
 
     def launcher(self, candidate: Candidate, cases: Sequence[Case] = ()) -> Launcher:
-        """Starts boxes with ``candidate`` loaded. Its seeds are the same in every run."""
+        """Its seeds are the same in every run."""
         request = self._request(candidate.language, candidate.source, cases)
         return Launcher(request, self.device, self.boxes, interrupt=self._interrupt)
 
     @contextmanager
     def until(self, end: float) -> Iterator[None]:
-        """Within it, trying ends at ``end`` of the monotonic clock, and leaves the block without an error."""
+        """Within it, trying ends at ``end`` of the monotonic clock without an error."""
         before, self._end = self._end, end
         try:
             yield
@@ -219,7 +219,7 @@ class Trial:
         return suite.reports
 
     def small_first(self, cases: Sequence[Case]) -> list[Case]:
-        """Most mistakes show on small cases, and the interpreter needs a hundred times as long for a large one."""
+        """Most mistakes show on small cases, which are a hundred times faster in the interpreter."""
         manifest = self.challenge.manifest
         return sorted(
             cases,
@@ -227,12 +227,11 @@ class Trial:
         )
 
     def question(self, case: Case) -> Question:
-        """Asked of the reference once, with the seed that every submission gets. Raises ChallengeInvalid."""
+        """The same seed for every submission. Raises ChallengeInvalid."""
         self._interrupt()
         return self._question(case, self._request(NATIVE, "").seed_of(case))
 
     def forget(self, names: Iterable[str]) -> None:
-        """Questions of cases that are tried no more."""
         for name in names:
             self._questions.pop(name, None)
 
@@ -258,8 +257,9 @@ def _told(report: CaseReport) -> str:
 
 
 def _no_answer(report: CaseReport) -> str:
-    """How a submission failed without a wrong answer, or "". GPU faults and crashes by stray accesses (signals) count
-    as answers."""
+    """How a submission failed without a wrong answer, or "". GPU faults and crashes by stray accesses
+    (signals) count as answers.
+    """
     if report.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT, CaseVerdict.OUTPUT_LIMIT):
         return f"ends with {report.verdict.value}"
     if _EXITED.search(report.detail):

@@ -41,8 +41,9 @@ from grader.schemas.proof import CandidateResult, CandidateRole, Check, Status
 
 
 class Part(StrEnum):
-    """Kinds of work: all checks without submissions, one submission against the suite, the search for a case that one
-    fails, a timed run, wrong answers at one workload."""
+    """All checks without submissions, one submission against the suite, the search for a case that one fails,
+    a timed run, wrong answers at one workload.
+    """
 
     FILES = "files"
     SUBMISSION = "submission"
@@ -99,8 +100,6 @@ class GpuNumbers(Protocol):
 
 
 class Said(Protocol):
-    """Takes what a process is doing."""
-
     def put(self, text: str, /) -> None: ...
 
 
@@ -109,8 +108,7 @@ _unusable: GraderError | None = None
 
 
 def begin(catalogue: Path, device: str, gpus: GpuNumbers, said: Said) -> None:
-    """Runs once in each process of the pool, before its first work. ``gpus`` holds a GPU's number for each; what it is
-    doing goes to ``said``."""
+    """Runs once in each process of the pool. ``gpus`` holds a GPU's number for each."""
     global _worker, _unusable
     # Ctrl-C reaches the whole terminal; the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -171,13 +169,14 @@ def _run(bench: Trial, work: Work) -> Done:
             closing = close(bench, made[work.number])
             return Done(proposed={made[work.number].name: closing} if closing else {})
         return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
-    except ChallengeInvalid as error:  # the same for every submission: the checks without one report it once
+    except ChallengeInvalid as error:  # the checks without a submission report it once
         return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
 
 
 def approximate(challenge: Challenge, number: int, device: Device) -> Done:
-    """Try wrong answers at workload ``number``; on a GPU at its own sizes, if they fit. A failing reference becomes a
-    check."""
+    """Try wrong answers at workload ``number``; on a GPU at its own sizes, if they fit. A failing reference
+    becomes a check.
+    """
     workload = challenge.manifest.workloads[number]
     plan = device.memory_plan
     fits = plan is None or not plan.shortage(challenge, workload)
@@ -189,7 +188,7 @@ def approximate(challenge: Challenge, number: int, device: Device) -> Done:
 
 
 def _odds(challenge: Challenge, workload: Workload, device: Device, whole: bool) -> Odds:
-    """Falls back to a processor's sizes if a GPU has room for one round but not for its comparison."""
+    """Falls back to a processor's sizes if a GPU has no room for the comparison."""
     import torch
 
     try:
@@ -207,7 +206,7 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
 
 
 def parts_of(challenge: Challenge, device: Device) -> list[tuple[str, Callable[[], list[Check]]]]:
-    """The checks that run no submission, by the name of the first of each part."""
+    """By the name of the first check of each part."""
     return [
         ("spec", lambda: text_checks(challenge)),
         ("checker", lambda: checker_checks(challenge)),
@@ -227,7 +226,7 @@ def examined(name: str, part: Callable[[], list[Check]]) -> list[Check]:
         return part()
     except ChallengeInvalid as error:
         return [Check(name=name, status=Status.ERROR, summary=error.message)]
-    except Exception as error:  # staff's reference, not run by the judge: whatever it raises is its fault
+    except Exception as error:  # staff's reference may raise anything
         return [Check(name=name, status=Status.ERROR, summary=f"{type(error).__name__}: {error}")]
 
 
@@ -236,7 +235,7 @@ def _has_large(challenge: Challenge) -> bool:
 
 
 def small_cases(challenge: Challenge) -> list[Case]:
-    """All but GPU-only cases, which would not fit its memory in parallel."""
+    """Without GPU-only cases, which would not fit its memory in parallel."""
     return [case for case in [*challenge.cases, *challenge.hidden_cases] if case.on is None]
 
 

@@ -1,4 +1,4 @@
-"""Writes a challenge in a form of another platform: its public cases and what students may read, nothing hidden."""
+"""Writes a challenge in another platform's form: its public cases and what students may read, nothing hidden."""
 
 from __future__ import annotations
 

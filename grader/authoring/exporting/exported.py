@@ -1,4 +1,4 @@
-"""What an export is: files, and what the other form cannot say."""
+"""An export: files, and what the other form cannot say."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from grader.judge.oracle import scalar_values
 
 
 def gpumode(challenge: Challenge) -> Exported:
-    """``task.yml``, ``task.py``, ``reference.py``, ``submission.py``, for a folder below theirs of problems."""
+    """``task.yml``, ``task.py``, ``reference.py``, ``submission.py``, for GPU MODE's folder of problems."""
     manifest = challenge.manifest
     lost = ["Put the folder into one of their problem sets: ../utils.py and ../eval.py are theirs."]
     tests: list[dict[str, int]] = []
@@ -85,7 +85,7 @@ def _task(
 
 
 def _layout(challenge: Challenge) -> list[str]:
-    """Names of what a submission gets: arrays and numbers in the order of the signature."""
+    """What a submission gets: arrays and numbers in signature order."""
     return [arg.name for arg in challenge.manifest.args if arg.kind is not Kind.SIZE]
 
 

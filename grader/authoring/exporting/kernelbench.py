@@ -57,7 +57,7 @@ def _value(arg: Argument) -> str:
 
 
 def _sizes_of_given(challenge: Challenge) -> dict[str, str]:
-    """As ``sizes_of``, from inputs; a size of results alone is the problem's own number."""
+    """As ``sizes_of``, from inputs; a size of results alone is a number of the problem."""
     found = {}
     for size in challenge.manifest.sizes:
         places = [

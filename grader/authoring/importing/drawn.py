@@ -1,4 +1,4 @@
-"""Lets a problem's own code draw a challenge's inputs: for ``cases.py``, and for the cases that are tried before."""
+"""Lets a problem's code draw a challenge's inputs: in ``cases.py``, and for cases tried before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.authoring.scaffold.suite import Planned
 from grader.challenge.cases import Filling
 from grader.challenge.model import Kind, Manifest
 
-# Cases with other parameters than usual.
+# Cases with unusual parameters.
 _MOST_SPECIAL = 16
 _TEXT = '''
 # The source's own parameters, where a case sets no others.
@@ -39,7 +39,7 @@ _IMPORT = "from grader.challenge.derived import Together\n"
 
 @dataclass(frozen=True)
 class Drawn:
-    """``code`` defines ``inputs`` and ``drawn``. ``special``: unusual parameters of its own tests."""
+    """``code`` defines ``inputs`` and ``drawn``. ``special``: unusual parameters of its tests."""
 
     code: str
     inputs: tuple[str, ...]
@@ -83,7 +83,7 @@ class Drawn:
         return names["inputs"](), {"drawn": names["drawn"]}
 
     def cases(self, manifest: Manifest) -> list[Planned]:
-        """One for each of the source's other parameters, at the sizes of the basic case."""
+        """One for each of the source's other parameters, at the basic case's sizes."""
         (basic,) = [case for case in suite.public_cases(manifest) if case.name == "basic"]
         found: list[Planned] = []
         for options in self.special:
@@ -95,7 +95,7 @@ class Drawn:
         return found
 
     def with_draws(self, text: str, source: str) -> str:
-        """``text`` of ``cases.py`` with the source's code behind it."""
+        """Appends the source's code to ``cases.py``."""
         return (
             text.replace("\n\n\ndef cases()", f"\n{_IMPORT}\n\ndef cases()", 1)
             + f"\n\n{source.strip()}\n{self.code}"

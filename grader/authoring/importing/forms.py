@@ -1,4 +1,4 @@
-"""The forms of problems that can be imported. Each is read by the module of its name in this folder."""
+"""The forms of problems that can be imported, each read by the module of its name in this folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _is_of_kernelbench(path: Path) -> bool:
     return path.is_file() and path.suffix == ".py" and _holds(path, path.name, "get_init_inputs")
 
 
-# Name -> form, in the order in which they are tried.
+# In the order in which they are tried.
 FORMS = {
     "gpumode": Form("a task of GPU MODE (task.yml)", lambda path: _holds(path, "task.yml"), "custom_kernel"),
     "leetgpu": Form("a folder of LeetGPU (challenge.py)", lambda path: _holds(path, "challenge.py"), "solve"),

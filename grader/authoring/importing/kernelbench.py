@@ -29,8 +29,9 @@ _MARKS = ("Dropout", "dropout", "bernoulli", "rand")
 
 
 def read(path: Path) -> Json:
-    """A file with ``Model``, ``get_inputs`` and ``get_init_inputs``. Its whole numbers at the top level become sizes,
-    its weights inputs."""
+    """A file with ``Model``, ``get_inputs`` and ``get_init_inputs``. Its whole numbers at the top level
+    become sizes, its weights inputs.
+    """
     source = path.read_text("utf-8")
     tree = _hoisted(ast.parse(source))
     source = ast.unparse(tree)
@@ -86,7 +87,7 @@ def read(path: Path) -> Json:
         "about": ast.get_docstring(model) or "",
         "arguments": arguments,
         "samples": found,
-        # Its eval's, for float32, whatever the problem.
+        # KernelBench's for float32, whatever the problem.
         "tolerance": {"atol": 1e-4, "rtol": 1e-4},
         "stated": ["atol", "rtol"],
         "reference": _reference(tree, constants, taken, list(weights)),
@@ -115,7 +116,7 @@ _PLAIN_DRAWS = ("torch.rand", "torch.randn", "torch.randint")
 
 
 def _is_plain(tree: ast.Module) -> bool:
-    """True if ``get_inputs`` only draws independent elements."""
+    """``get_inputs`` only draws independent elements."""
     body = reachable(tree.body, ["get_inputs"])
     calls = {ast.unparse(node.func) for part in body for node in ast.walk(part) if isinstance(node, ast.Call)}
     maths = any(isinstance(node, ast.BinOp | ast.Subscript) for part in body for node in ast.walk(part))
@@ -123,7 +124,7 @@ def _is_plain(tree: ast.Module) -> bool:
 
 
 def _hoisted(tree: ast.Module) -> ast.Module:
-    """With a name for each dimension of a shape at the top level, such as ``input_shape = (32768,)``."""
+    """Names each dimension of a shape at the top level, such as ``input_shape = (32768,)``."""
     body: list[ast.stmt] = []
     for node in tree.body:
         values = node.value.elts if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) else []
@@ -144,7 +145,7 @@ def _hoisted(tree: ast.Module) -> ast.Module:
 
 
 def _with_constants(tree: ast.Module) -> ast.Module:
-    """With names at the top level for the dimensions that ``get_inputs`` writes as numbers."""
+    """Names the dimensions that ``get_inputs`` writes as numbers."""
     names: dict[int, str] = {}
 
     class Named(ast.NodeTransformer):
@@ -211,7 +212,7 @@ def _whole(node: ast.AST) -> int | None:
 
 
 def _samples(source: str, path: Path, constants: Mapping[str, int]) -> Iterator[Json]:
-    """First the file's own sizes, then others with one of them changed. Without memory."""
+    """First the file's own sizes, then others with one changed. Without memory."""
     tries = [dict(constants)]
     for factor in (2, 3):
         tries += [{**constants, name: value * factor} for name, value in constants.items()]
@@ -246,7 +247,7 @@ def _sample(source: str, path: Path, sizes: Mapping[str, int], *, timed: bool) -
 
 
 def _small(source: str, path: Path, constants: Mapping[str, int]) -> list[Json]:
-    """Small inputs with memory, for the bounds of integers; they need not fit the model. Empty if there are none."""
+    """Small inputs with memory, for the bounds of integers; they need not fit the model."""
     sizes = {name: min(value, 16 + number) for number, (name, value) in enumerate(constants.items())}
     try:
         with OnCpu():

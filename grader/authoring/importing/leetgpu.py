@@ -19,7 +19,7 @@ _WHOLE_TYPES = (ctypes.c_int, ctypes.c_int64, ctypes.c_long, ctypes.c_size_t, ct
 
 
 class _Described:
-    """An input that is described by its shape and perhaps numbers: RandTensor and the like."""
+    """An input described by its shape and perhaps numbers: RandTensor and the like."""
 
     usual = "float32"
 

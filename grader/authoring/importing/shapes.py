@@ -1,4 +1,4 @@
-"""Says a dimension as an expression in the sizes, from its value at several sizes."""
+"""Finds an expression in the sizes for a dimension, from its value at several sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Seen:
 
 
 def expression_of(seen: Sequence[Seen]) -> str | None:
-    """The simplest expression that fits all of them; None if there is none."""
+    """The simplest that fits all; None if there is none."""
     return next((text for text in _candidates(seen) if _fits(text, seen)), None)
 
 
@@ -55,7 +55,7 @@ def _candidates(seen: Sequence[Seen]) -> Iterator[str]:
 
 
 def _windows(names: Sequence[str]) -> Iterator[str]:
-    """Places of a window with a stride, padding and dilation: a pooling's or convolution's."""
+    """Places of a window with stride, padding and dilation: a pooling's or convolution's."""
     for size, window, stride in itertools.permutations(names, 3):
         yield f"({size} - {window}) // {stride} + 1"
         others = [name for name in names if name not in (size, window, stride)]
@@ -65,7 +65,7 @@ def _windows(names: Sequence[str]) -> Iterator[str]:
 
 
 def _linear(seen: Sequence[Seen]) -> str | None:
-    """A sum of whole multiples of sizes, if each size changes alone in one of them."""
+    """A sum of whole multiples of sizes, if each changes alone somewhere."""
     first = seen[0]
     terms: list[str] = []
     rest = first.value
@@ -92,7 +92,7 @@ def _linear(seen: Sequence[Seen]) -> str | None:
 
 
 def _scaled(name: str, seen: Sequence[Seen]) -> Iterator[str]:
-    """With one number more, taken from the first pair of values."""
+    """With one more number, from the first pair of values."""
     size, value = seen[0].sizes[name], seen[0].value
     if value > size:
         yield f"{name} + {value - size}"

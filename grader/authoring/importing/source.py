@@ -1,4 +1,4 @@
-"""Finds out what a path holds, under which licence, and reads it in a process of its own."""
+"""Detects a path's form and licence, and reads it in a separate process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LICENCE_FILES = ("LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "COPYING")
 
 @dataclass(frozen=True)
 class Licence:
-    """``name``: its first line, "" if there is none. ``asks``: what must be asked about it, "" if nothing."""
+    """``name``: its first line. ``asks``: what must be asked about it, or ""."""
 
     name: str
     asks: str
@@ -53,7 +53,7 @@ class Problem:
 
 @contextmanager
 def local_copy(origin: str) -> Iterator[Path]:
-    """The path itself, or of a git URL (``URL#PATH``) a fresh clone's. Raises BadRequest."""
+    """The path, or that of a fresh clone for a git URL (``URL#PATH``). Raises BadRequest."""
     if "://" not in origin and not origin.startswith("git@"):
         path = Path(origin)
         if not path.exists():
@@ -105,7 +105,7 @@ def licence_of(path: Path) -> Licence:
 
 
 def read(origin: str, path: Path) -> Problem:
-    """Raises BadRequest if it cannot be read, or not be said as a challenge."""
+    """Raises BadRequest if it cannot be read, or not become a challenge."""
     form = format_of(path)
     try:
         ran = subprocess.run(

@@ -32,7 +32,7 @@ from grader.authoring.importing.probed import (
 _TYPES = {"double": torch.float64, "float16": torch.float16, "int": torch.int32, "uint32_t": torch.int32}
 _TYPES |= {"size_t": torch.int64, "uint64_t": torch.int64, "uint8_t": torch.uint8}
 _METHODS = ("__init__", "generate_sample", "generate_test_cases", "verify_result", "get_flops")
-# Elements of a test that is drawn and computed; a larger one has no memory.
+# Of a test that is drawn and computed; a larger one has no memory.
 _MOST_ELEMENTS = 1 << 22
 
 

@@ -24,7 +24,7 @@ _PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 
 @dataclass(frozen=True)
 class Style:
-    """How the Triton kernel is written. The defaults are right; a mutant differs in one field."""
+    """The defaults are right; a mutant differs in one field."""
 
     about: str = "One program for each block of the result, with a mask for the last one."
     inside: str = "places < total"
@@ -143,7 +143,7 @@ def cuda_source(manifest: Manifest) -> str:
     )
 
 
-# A new challenge's solution by language. Other languages get only a starter.
+# Other languages get only a starter.
 SOLUTIONS: dict[Language, Callable[[Manifest], str]] = {
     Language.CUDA: cuda_source,
     Language.TRITON: lambda manifest: triton_source(manifest, Style()),
@@ -204,7 +204,7 @@ def _cuda_value(formula: Formula) -> str:
         return f"static_cast<{kind}>(static_cast<{wide}>(value >> {formula.shift}))"
     if formula.asks:
         return f"static_cast<{kind}>(static_cast<{wide}>(value) > 0 ? 1.0f : 0.0f)"
-    # In the source's own type: C++ widens narrow integers to int before inverting.
+    # C++ widens narrow integers to int before inverting.
     inverted = f"static_cast<{_plain(formula.source)}>(~value)"
     return f"static_cast<{kind}>({inverted})"
 

@@ -1,4 +1,4 @@
-"""What the folder of a new challenge holds. Another way to begin a challenge is another class with these methods."""
+"""The texts of a new challenge. Another way to begin one is another class with these methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new challenge of a signature and its reference in PyTorch: everything but the kernels and the prose."""
+"""A new challenge from a signature and its reference in PyTorch: everything but the kernels and the prose."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFERENCE_HINT = (
     "An expression such as torch.softmax(x, dim=1), statements with ; of which the last is the result, or a file that "
     "defines reference(...)."
 )
-# Characters. Blocks of 128 make an example long even if there is one of each.
+# Characters. Blocks of 128 make any example long.
 _USUAL_EXAMPLE, _MOST_EXAMPLE = 600, 2500
 
 
@@ -136,7 +136,9 @@ class Stated:
 
 @dataclass(frozen=True)
 class Written:
-    """``dropped``: usual cases that the reference does not answer; ``advice``: what its own errors suggest, or ""."""
+    """``dropped``: usual cases that the reference does not answer; ``advice``: what its own errors suggest,
+    or "".
+    """
 
     folders: list[Path]
     dropped: list[str]
@@ -163,7 +165,7 @@ def write_stated(
 
 
 def _propose(challenge: Challenge) -> str:
-    """Write the tolerance that the reference's own errors need. Returns what else to do if there is none."""
+    """Write the tolerance that the reference's own errors need. Returns advice if there is none."""
     found = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu")
     proposed = found.proposed
     path = challenge.folder / "challenge.toml"

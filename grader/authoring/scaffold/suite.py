@@ -21,12 +21,12 @@ _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
 _ODD = {1: (777,), 2: (33, 21), 3: (11, 9, 13)}
 _PRIME = {1: (1009,), 2: (31, 37), 3: (11, 7, 13)}
 _LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
-# Larger sizes for buffers that all have one dimension.
+# For buffers that all have one dimension.
 _LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
 _LARGE_ELEMENTS = 1000
-# In all arrays of a case: Triton's interpreter takes about a second for a tenth of them.
+# In all arrays of a case: Triton's interpreter takes ten seconds.
 MOST_ELEMENTS = 1 << 20
-# What an aligned size is a multiple of.
+# Aligned sizes are multiples of it.
 _WHOLE = 128
 _ALIGNED = {1: (16_384,), 2: (128, 256)}
 _VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
@@ -35,13 +35,13 @@ _MORE = 5
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
 _TILE = 16
-# Sizes that may take the place of others that break a constraint.
+# Replacements for sizes that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 _UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
 _WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
-# How many numbers are tried for a size with a constraint of its own.
+# Numbers tried for a size with a constraint.
 _FAR = 1024
-# The formatter's line length, and what an argument of a case on several lines is indented by.
+# The formatter's line length, and the indent of a case's arguments.
 LINE, _INDENT = 110, " " * 12
 _PLAIN = {
     "zeros": ("zeros", "Constant(0)"),
@@ -55,7 +55,7 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class Planned:
-    """A case to be written. ``inputs``: recipes as Python text."""
+    """``inputs``: recipes as Python text."""
 
     name: str
     category: str
@@ -67,7 +67,7 @@ class Planned:
     on: str = ""
 
     def case(self, names: Mapping[str, object] | None = None) -> recipes.Case:
-        """``names``: what the recipes' texts may use beside ``grader.challenge.cases``."""
+        """``names``: what the recipes' texts may use besides ``grader.challenge.cases``."""
         known = {**vars(recipes), **(names or {})}
         inputs = {name: eval(text, known) for name, text in self.inputs.items()}  # noqa: S307 - our own text
         return recipes.Case(
@@ -95,7 +95,7 @@ class Planned:
 
 
 def _dictionary(name: str, values: Mapping[str, str]) -> str:
-    """An argument of ``case``: on one line if it fits, else an entry to a line."""
+    """On one line if it fits, else an entry to a line."""
     entries = [f'"{key}": {text}' for key, text in values.items()]
     line = f"{name}={{{', '.join(entries)}}}"
     if len(f"{_INDENT}{line},") <= LINE:
@@ -104,7 +104,7 @@ def _dictionary(name: str, values: Mapping[str, str]) -> str:
 
 
 def _entry(text: str) -> str:
-    """A recipe with its key. If that is too long, an argument to a line."""
+    """A recipe with its key; if too long, an argument to a line."""
     inner, recipe = f"{_INDENT}    ", text.partition(": ")[2]
     line = f"{inner}{text},"
     call = ast.parse(recipe, mode="eval").body
@@ -122,14 +122,14 @@ def public_cases(manifest: Manifest) -> list[Planned]:
 
 
 def large_case(manifest: Manifest) -> Planned | None:
-    """At sizes just below those of the largest workload, for a GPU alone; None if the constraints forbid them."""
+    """At sizes just below the largest workload's, for a GPU alone; None if the constraints forbid them."""
     largest = manifest.workloads[-1].sizes
     sizes = {name: size - 1 if size > _WHOLE else size for name, size in largest.items()}
     return Planned("almost_timed", "large", sizes, on="gpu") if is_possible(manifest, sizes) else None
 
 
 def _scalars(manifest: Manifest) -> Iterator[Planned]:
-    """All with other values than usual: a kernel that has one of the usual ones in its source fails."""
+    """Other values than usual: a kernel with a hard-coded one fails."""
     others = {arg.name: other_value(arg) for arg in manifest.scalars}
     if others:
         whole = {arg.name for arg in manifest.scalars if not arg.dtype.floating}
@@ -171,8 +171,9 @@ def _shapes(manifest: Manifest) -> list[Planned]:
 
 
 def _bounded_in_size(manifest: Manifest, cases: Sequence[Planned]) -> list[Planned]:
-    """Those that are possible. If all arrays of one are too large together (a size that stands for two dimensions
-    squares the usual numbers), its largest size is cut, and keeps what the case's category says of it."""
+    """Those that are possible. If a case's arrays are too large together, cut its largest size within its
+    category.
+    """
     cut = [_cut(manifest, case) for case in cases]
     return [case for case in cut if case is not None and is_possible(manifest, case.sizes)]
 
@@ -190,7 +191,7 @@ def _cut(manifest: Manifest, case: Planned) -> Planned | None:
 
 
 def _smaller(size: int, category: str) -> int | None:
-    """About half of ``size``; None if there is none of this category."""
+    """About half of ``size``; None if none has this category."""
     half = size // 2
     if category == "block_edge" or half < (_WHOLE if category == "aligned" else 2):
         return None
@@ -212,7 +213,7 @@ def _empty(manifest: Manifest) -> Iterator[Planned]:
 
 
 def writes_nothing(manifest: Manifest, name: str) -> bool:
-    """True if every result is empty where the size ``name`` is 0: that of a sum over it is not."""
+    """Every result is empty if the size ``name`` is 0, unlike that of a sum over it."""
     return all(any(name in parse(text).names for text in arg.shape) for arg in manifest.results)
 
 
@@ -228,8 +229,9 @@ def _edges(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _aligned(manifest: Manifest) -> dict[str, int]:
-    """Multiples of 128. With three sizes or more, only the first; the others are the first workload's powers of two, to
-    keep arrays small enough for the interpreter."""
+    """With three sizes or more, only the first is a multiple of 128; the others are the first workload's
+    powers of two, which keeps arrays small.
+    """
     if len(manifest.sizes) in _ALIGNED:
         return _sizes(manifest, _ALIGNED)
     return _mended(manifest, {**manifest.workloads[0].sizes, manifest.sizes[0]: 128})
@@ -265,7 +267,7 @@ def _values(manifest: Manifest) -> list[Planned]:
 
 
 def _bounded(manifest: Manifest, sizes: Sizes) -> dict[str, tuple[int, int]]:
-    """The least and the largest value of each integer input that may have no others."""
+    """The least and the largest value of each integer input with bounds."""
     found = {arg.name: strict_bounds(arg, sizes) for arg in manifest.given}
     return {name: ends for name, ends in found.items() if ends is not None and name in _integers(manifest)}
 
@@ -276,7 +278,6 @@ def _within(bound: Mapping[str, tuple[int, int]], name: str) -> dict[str, str]:
 
 
 def _has(dtype: DType, name: str) -> bool:
-    """Whether the type has the special value of a case."""
     if not dtype.floating:
         return name in ("zeros", "ones")
     facts = dtype.as_float
@@ -312,7 +313,7 @@ def _floats(manifest: Manifest) -> dict[str, DType]:
 
 
 def _integers(manifest: Manifest) -> dict[str, DType]:
-    """Those whose elements may be any: sorted ones and offsets are as the manifest draws them."""
+    """Those with free elements: sorted ones and offsets are as the manifest draws them."""
     ordered = {arg.name for arg in manifest.given if arg.values.dist in ("sorted", "offsets")}
     return {
         name: dtype
@@ -330,8 +331,7 @@ def _readable(manifest: Manifest) -> dict[str, DType]:
 
 
 def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
-    """``table``'s sizes for this number of sizes, the rest small, in an order that leaves no buffer empty if
-    possible."""
+    """``table``'s sizes for this number of sizes, the rest small; leaves no buffer empty if possible."""
     names = manifest.sizes
     values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]
@@ -379,8 +379,9 @@ def alone(manifest: Manifest, name: str, size: int) -> int:
 
 
 def _mended(manifest: Manifest, sizes: Sizes, kept: Sequence[str] = ()) -> dict[str, int]:
-    """The nearest possible sizes, with those that are ``kept`` unchanged; ``sizes`` themselves if none is found. At
-    most two sizes change."""
+    """The nearest possible sizes, with ``kept`` unchanged and at most two changes; ``sizes`` themselves if
+    none is found.
+    """
     if is_possible(manifest, sizes):
         return dict(sizes)
     sizes = {name: size if name in kept else alone(manifest, name, size) for name, size in sizes.items()}

@@ -34,8 +34,9 @@ def manifest_text(
     origin: str = "From its source.",
     waived: Mapping[str, str] | None = None,
 ) -> str:
-    """``tolerance``: that of another problem, ``atol`` and ``rtol``, and its ``origin``; without it, of the example.
-    ``waived``: requirements and the reasons."""
+    """``tolerance``: ``atol`` and ``rtol`` of another problem, and its ``origin``; default: the example's.
+    ``waived``: requirements and the reasons.
+    """
     exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
     lines = [
         f"title = {_quoted(manifest.title)}",
@@ -108,7 +109,7 @@ def _argument(arg: Argument) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A TOML string; JSON's escapes are valid TOML."""
+    """JSON's escapes are valid TOML."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -188,7 +189,7 @@ def python_of(text: str) -> str:
 
 
 def spec_text(manifest: Manifest) -> str:
-    """``spec.md`` with every section that `grader challenge check` requires, and a valid example."""
+    """Every section that `grader challenge check` requires, and a valid example."""
     made = formulas(manifest)
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
@@ -208,7 +209,7 @@ def spec_text(manifest: Manifest) -> str:
 
 
 def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
-    """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
+    """For a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
     rows = contract_rows(cases, manifest)
     rows += constraint_rows(manifest)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
