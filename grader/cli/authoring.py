@@ -1,4 +1,4 @@
-"""What `grader challenge check --watch` and `--fix` do, and the mutants of a new challenge."""
+"""`grader challenge check --watch` and `--fix`, and the mutants of a new challenge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 6
 
 
 def add_to(catalogue: Catalogue, slug: str, device: str = CPU, gpu: int = 0) -> None:
-    """Write mutants until there are eight, and say what became of each mutation. Raises BoxUnavailable."""
+    """Write mutants until there are eight. Raises BoxUnavailable."""
     boxes = ForkedBoxes()
     try:
         with busy("Making mutants"):

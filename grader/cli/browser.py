@@ -21,7 +21,7 @@ def allowed() -> bool:
 
 
 def open_page(address: str) -> bool:
-    """Open the page; False if no browser could."""
+    """False if no browser could."""
     import webbrowser
 
     try:

@@ -1,4 +1,4 @@
-"""A profile on a terminal: what to try next, limits of the time, totals, and the source with its counts."""
+"""A profile on a terminal."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from grader.schemas.profile_advice import (
 from grader.schemas.report import WorkloadReport
 
 _WIDEST_SOURCE = 100
-# A kernel's largest terms; the others are far from limiting it.
+# The others are far from limiting a kernel.
 _MOST_TERMS = 5
 _COLUMNS = ("instr", "active", "sect/req", "DRAM", "passes", "waited")
-# Launches on the time line.
+# On the time line.
 _MOST_LAUNCHES = 8
 
 
@@ -155,7 +155,7 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str], p
 
 
 def line_cells(line: LineCounts) -> list[str]:
-    """The cells of ``_COLUMNS``; empty if the line does none of it."""
+    """Empty if the line does none of it."""
     per_request, passes = line.sectors_per_request, line.passes_per_request
     return [
         f"{line.instructions:,}",

@@ -33,14 +33,14 @@ class MissingPart(GraderError):
     code = "missing_part"
 
 
-# The extra that installs a package; any other package is of `server`.
+# The extra that installs a package; others are of `server`.
 _EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker": "worker"}
 
 
 class _RemoteApp(typer.Typer):
     """Adds --server to each command whose function does not name it."""
 
-    # Typer has ten named options here; ours passes them all on.
+    # Typer has ten named options here.
     def command(  # type: ignore[override]
         self, *args: Any, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -65,8 +65,7 @@ def _with_server(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def make_app(remote: bool = False) -> typer.Typer:
-    """A Typer app for one group of commands, which return their exit code (None: 0). Commands of a ``remote`` app all
-    talk to a server."""
+    """Commands return their exit code (None: 0); those of a ``remote`` app talk to a server."""
     kind = _RemoteApp if remote else typer.Typer
     app = kind(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
     # Without a callback, Typer turns an app with one command into that command.
@@ -120,7 +119,7 @@ def _explain(error: Exception, args: list[str]) -> GraderError:
     """Typer's usage errors in our form. Anything else is a defect, shown without its traceback."""
     describe = getattr(error, "format_message", None)
     if describe is not None:
-        said = str(describe()).replace("\n", " ").replace("Value error, ", "")  # the latter is pydantic's
+        said = str(describe()).replace("\n", " ").replace("Value error, ", "")  # pydantic's
         return BadRequest(said, f"`{_path(error, args)} --help` describes its options.")
     if type(error).__name__ == "OperationalError" and type(error).__module__.startswith("sqlalchemy"):
         said = str(getattr(error, "orig", error)).strip().splitlines()[0]

@@ -48,7 +48,7 @@ def fetch_report(client: Client, submission: str) -> Report:
 
 
 def fetch_standing(client: Client, view: SubmissionView) -> Standing | None:
-    """After solving; None if it is not solved, or the server is of an older release."""
+    """None if it is not solved, or the server is of an older release."""
     if view.verdict is not Verdict.ACCEPTED or view.kind is JudgingReason.RUN:
         return None
     try:
@@ -58,7 +58,7 @@ def fetch_standing(client: Client, view: SubmissionView) -> Standing | None:
 
 
 def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
-    """The user's latest submission. Raises NotFound if there is none."""
+    """Raises NotFound if there is none."""
     found = understood(SubmissionList, client.get("/submissions", challenge=challenge, limit=1))
     if not found.submissions:
         what = f" for {challenge}" if challenge else ""
@@ -69,9 +69,9 @@ def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
 def to_the_end(
     client: Client, submission: str, timeout: float, *, json: str = "", filename: str | None = None
 ) -> int:
-    """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for a line for each
-    change and the report last, ``report`` for the report with the submission's id. Raises as ``follow`` and
-    ``refuse_unjudged``.
+    """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for a line
+    for each change and the report last, ``report`` for the report with the submission's id. Raises as
+    ``follow`` and ``refuse_unjudged``.
     """
     try:
         view = follow(client, submission, timeout, watch_for(json == "lines"))
@@ -102,7 +102,7 @@ def follow(
     watch: StatusDisplay | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> SubmissionView:
-    """Show progress until the submission ends. ``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""
+    """``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""
     began = clock()
     late = errors.TimedOut(
         f"{submission} was not done within {timeout:g} s.",
@@ -129,7 +129,7 @@ def follow(
 
 
 def exit_code(verdict: Verdict | None) -> int:
-    """The exit code for a verdict. None means not judged, which is not a failure of the command."""
+    """None means not judged, which is not a failure of the command."""
     if verdict is None:
         return errors.EXIT_ACCEPTED
     exit_codes = {Fault.NOBODY: errors.EXIT_ACCEPTED, Fault.PLATFORM: errors.EXIT_OUR_FAILURE}
@@ -155,10 +155,10 @@ class StatusDisplay(Protocol):
     ) -> None: ...
 
     def show(self, view: SubmissionView) -> None:
-        """Show the submission. Called at each poll, changed or not."""
+        """Called at each poll, changed or not."""
 
     def away(self, seconds: float) -> None:
-        """Show that the server has not answered for ``seconds``; polling continues."""
+        """The server has not answered for ``seconds``; polling continues."""
 
 
 def watch_for(json: bool) -> StatusDisplay:
@@ -168,7 +168,7 @@ def watch_for(json: bool) -> StatusDisplay:
 
 
 def lively() -> bool:
-    """True if stderr is a terminal that can redraw lines, and the user wants that."""
+    """stderr is a terminal that can redraw lines, and the user wants that."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return aside().is_terminal and not plain
 
@@ -213,7 +213,9 @@ class LineDisplay(Quiet):
 
 
 class JsonLines(LineDisplay):
-    """A line on stdout for each change: ``{"submission": {...}}``. stderr only gets failures to reach the server."""
+    """A line on stdout for each change: ``{"submission": {...}}``. stderr only gets failures to reach the
+    server.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,15 +228,15 @@ class JsonLines(LineDisplay):
 
 
 PHASES = (State.QUEUED, State.COMPILING, State.WAITING, State.TESTING, State.TIMING, State.DONE)
-# Twice a second, so the clock skips none.
+# The clock must skip no second.
 _DRAWN_PER_SECOND = 2.0
 _LONGEST_BAR, _SHORTEST_BAR = 30, 8
-# Cells of a line without its bar: mark, name, clock, `Testing 26 of 32 public cases`.
+# Cells of mark, name, clock, `Testing 26 of 32 public cases`.
 _BESIDE_BAR = 52
 
 
 class Live:
-    """The phases, the obstacle and the time, redrawn in place on ``console`` and erased at the end."""
+    """Redrawn in place on ``console`` and erased at the end."""
 
     def __init__(self, console: Console, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._console = console
@@ -302,7 +304,7 @@ class Live:
         return line
 
     def _in_phase_s(self, view: SubmissionView) -> float:
-        """Seconds in this phase: since the server's time, else since we saw it begin."""
+        """Since the server's time, else since we saw it begin."""
         if view.progress.since is not None:
             return max(0.0, (datetime.now(UTC) - view.progress.since).total_seconds())
         return self._monotonic() - self._began[view.state]
@@ -314,7 +316,7 @@ class Live:
         return line.append("  ").append_text(safe(progress.label, "dim"))
 
     def _took(self, state: State) -> str:
-        """How long a phase took; empty if we did not see it begin and end."""
+        """Empty if we did not see it begin and end."""
         later = [began for other, began in self._began.items() if _place(other) > _place(state)]
         if state not in self._began or not later:
             return ""
@@ -335,13 +337,13 @@ _SHORT_SECONDS = 0.5
 
 
 def waiting_text(view: SubmissionView) -> str:
-    """``place 3, about 20 s`` while it waits, and the obstacle if there is one; else empty."""
+    """``place 3, about 20 s`` while it waits, and any obstacle; else empty."""
     why = obstacle(view)
     return place_text(view) + (f". {why}" if why and view.position is not None else "")
 
 
 def place_text(view: SubmissionView) -> str:
-    """``place 3, about 20 s``, or ``next``; empty if it has no place, or is being worked on."""
+    """``place 3, about 20 s``, or ``next``; empty if it has no place."""
     if view.position is None or view.state is State.COMPILING:
         return ""
     if view.position == 1 and view.expected_wait_s is not None and view.expected_wait_s < _SHORT_SECONDS:
@@ -351,7 +353,7 @@ def place_text(view: SubmissionView) -> str:
 
 
 def obstacle(view: SubmissionView) -> str:
-    """Why the submission cannot move; empty if it can."""
+    """Why the submission cannot move, or ""."""
     waits_for = view.waits_for
     if waits_for is None or waits_for.reason in (WaitReason.AHEAD, WaitReason.NEXT):
         return ""
@@ -360,7 +362,7 @@ def obstacle(view: SubmissionView) -> str:
 
 
 def elapsed_s(view: SubmissionView, now: datetime | None = None) -> float:
-    """Seconds from submission to its end or to now; at least 0, because clocks differ."""
+    """At least 0, because clocks differ."""
     end = view.finished_at or now or datetime.now(UTC)
     return max(0.0, (end - view.created_at).total_seconds())
 

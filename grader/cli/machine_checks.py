@@ -101,7 +101,7 @@ def gpu() -> Finding:
 
 
 def _unfit_for_judging() -> tuple[str, str] | None:
-    """The reason why a GPU here is unfit for judging, and a hint. Asks the driver without making a context."""
+    """The reason and a hint. Asks the driver without making a context."""
     from grader.judge.cuda.driver import NEEDS_MEND, DriverError, lacking
     from grader.sandbox.gpu import find_gpus
 
@@ -118,7 +118,6 @@ def _unfit_for_judging() -> tuple[str, str] | None:
 
 @check("nvcc", needed_for="judging CUDA")
 def nvcc() -> Finding:
-    """Its version and source, and that it can be executed."""
     from grader.sandbox.toolkit import INSTALL, find_toolkit, not_executable, nvcc_version
 
     toolkit = find_toolkit()
@@ -148,7 +147,7 @@ def host_compiler() -> Finding:
 
 @check("header libraries", needed_for="challenges with `allow`")
 def header_libraries() -> Finding:
-    """Libraries of headers that a challenge may allow, such as CUTLASS."""
+    """Such as CUTLASS, if a challenge allows it."""
     from grader.sandbox.kernel_headers import HEADER_LIBRARIES
 
     lacked = [library for library in HEADER_LIBRARIES.values() if library.folder() is None]
@@ -232,7 +231,7 @@ def _external_redis(url: str) -> Finding:
 
 @check("database", needed_for="up, worker")
 def database() -> Finding:
-    """The database answers and is intact. A missing database is not created."""
+    """A missing database is not created."""
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
     from grader.cli.config import load_settings
@@ -283,14 +282,14 @@ def data_folder() -> Finding:
 
 @checks("cost of a round")
 def round_costs() -> Iterator[Finding]:
-    """The cost of a timing round on each GPU that judged here: times with another cost get no rank."""
+    """On each GPU that judged here: times with another cost get no rank."""
     try:
         from grader.cli.config import load_settings
         from grader.judge.round_costs import kept_in
 
         found = kept_in(load_settings().data_dir)
     except (GraderError, ModuleNotFoundError):
-        return  # reported by the check of the data folder
+        return  # the check of the data folder reports it
     for costs in found:
         named = f"{costs.machine.model}, {costs.machine.uuid}"
         if (known := costs.known_range) is None:
@@ -343,7 +342,7 @@ def catalogue() -> Iterator[Finding]:
 
 
 def sign_on_checks() -> list[Callable[[], Finding]]:
-    """A check for each provider of single sign-on; none if the settings cannot be read, which other checks report."""
+    """None if the settings cannot be read, which other checks report."""
     from grader.cli.config import load_settings
 
     try:
@@ -355,7 +354,7 @@ def sign_on_checks() -> list[Callable[[], Finding]]:
 
 @check("single sign-on", needed_for="signing in with it")
 def provider(name: str) -> Finding:
-    """The provider answers as the configured issuer, and its secret can be read."""
+    """It answers as the configured issuer, and its secret can be read."""
     from grader.cli.config import load_settings
     from grader.service.accounts import oidc
 

@@ -68,7 +68,7 @@ Server = Annotated[
 
 
 def read_source(path: Path) -> str:
-    """The text of a source file. Raises BadRequest if it cannot be read, and BadSource naming the file."""
+    """Raises BadRequest if it cannot be read, and BadSource naming the file."""
     from grader.challenge.source import decode
 
     raw = read_bytes(path)
@@ -84,7 +84,7 @@ def read_source(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's bytes, at most one more than a source may have. Raises BadRequest if it cannot be read."""
+    """At most one byte more than a source may have. Raises BadRequest if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(limits.SOURCE_BYTES + 1)
@@ -103,7 +103,9 @@ def language(name: str | None) -> Language | None:
 
 
 def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
-    """The first line of stdin, or the answer to a prompt without an echo. Raises BadRequest for an empty password."""
+    """The first line of stdin, or the answer to a prompt without an echo. Raises BadRequest for an empty
+    password.
+    """
     if from_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
     elif sys.stdin.isatty():
@@ -115,14 +117,11 @@ def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
     return password
 
 
-# Longer lines are not shown.
 _SHOWN_CHARS = 120
 
 
 def syntax_error(source: str, language: Language) -> str:
-    """The error with its line and a caret below; empty if the source parses, and for languages that only their compiler
-    can check.
-    """
+    """The error with its line and a caret below; empty if the source parses, or only a compiler can check it."""
     if not language.python:
         return ""
     try:
@@ -132,12 +131,12 @@ def syntax_error(source: str, language: Language) -> str:
     except SyntaxError as error:
         return _described(error, source)
     except (ValueError, RecursionError, MemoryError):
-        return ""  # the judge explains it
+        return ""
     return ""
 
 
 def check_syntax(name: str, source: str, language: Language) -> None:
-    """Raises BadSource if the source of the file ``name`` has a syntax error or is in another language."""
+    """Raises BadSource for a syntax error or another language."""
     wrong, other = syntax_error(source, language), looks_like(source, language)
     if other and (wrong or not language.python):
         problem = wrong or f"This is not {language.display_name}."

@@ -1,5 +1,4 @@
-"""A run of one case with own sizes and inputs, at a terminal: its options, what its threads printed, and what changed
-since the last one."""
+"""A run of one case with own sizes and inputs: its options, prints, and changes since the last one."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from grader.schemas.report import Report, ThreadPrints, place_text
 
 # A JSON file of that many values takes less.
 _FILE_BYTES = 4 * limits.MIB
-# Lines of prints on a terminal; a pipe gets all.
+# Of prints on a terminal; a pipe gets all.
 _LINES = 40
 # Types of a .npy file -> format of one element.
 _NPY = {
@@ -63,7 +62,7 @@ def _pair(option: str, text: str, example: str) -> tuple[str, str]:
 
 
 def _of_file(name: str, path: Path) -> list[Any]:
-    """The values of a file. Raises BadRequest."""
+    """Raises BadRequest."""
     try:
         if path.stat().st_size > _FILE_BYTES:
             raise BadRequest(
@@ -88,7 +87,7 @@ def _of_file(name: str, path: Path) -> list[Any]:
 
 
 def _npy(data: bytes) -> list[Any]:
-    """The values of a .npy file, nested by its shape. Raises ValueError and the like."""
+    """Nested by its shape. Raises ValueError and the like."""
     wide = data[6] > 1
     (length,) = struct.unpack_from("<I" if wide else "<H", data, 8)
     start = (12 if wide else 10) + length
@@ -106,7 +105,6 @@ def _npy(data: bytes) -> list[Any]:
 
 
 def printed_lines(report: Report) -> list[Text]:
-    """What the kernels printed, a line for each block and thread."""
     case = next((case for case in report.cases if case.prints or case.prints_left_out), None)
     if case is None:
         return []
@@ -128,7 +126,6 @@ def printed_lines(report: Report) -> list[Text]:
 
 
 def tool_lines(found: CardToolRun | None) -> list[Text]:
-    """What a tool of the CUDA toolkit counted or found."""
     if found is None:
         return []
     parts = [Text.assemble((f"\n{found.tool.label}", "bold"), "  ").append_text(safe(found.sentence))]
@@ -150,7 +147,7 @@ def _lines(prints: Sequence[ThreadPrints]) -> Iterator[str]:
 
 
 def put_changes(client: Client, run: str) -> None:
-    """Print how a run differs from the last one of the same case; nothing if it is the first."""
+    """Differences from the last run of the same case, if there is one."""
     try:
         found = understood(RunChanges, client.get(f"/runs/{segment(run)}/changes"))
     except NotFound:

@@ -1,4 +1,4 @@
-"""Asks a server again and again until something ends: a submission, a regrade, a check, a sign-in."""
+"""Polls a server until something ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def until_done(
     late: errors.GraderError | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> T:
-    """The first answer of ``ask`` for which ``pause`` returns None; else ``pause`` returns the seconds to wait.
+    """The first answer of ``ask`` for which ``pause`` returns None; else ``pause`` returns the seconds to
+    wait.
 
     ``away`` gets the seconds without an answer. Raises ``late`` after ``timeout`` seconds (0: no limit), and
     Unreachable if the server stays away longer than a restart takes.
@@ -52,7 +53,7 @@ def until_done(
             if clock() - last_seen > AWAY_SECONDS:
                 raise
             away(clock() - last_seen)
-        except errors.TooMany:  # we ask too often; what we wait for continues
+        except errors.TooMany:  # the work continues
             last_seen, wait = clock(), SLOWEST_S
         else:
             last_seen = clock()

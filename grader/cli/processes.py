@@ -1,7 +1,7 @@
 """Child processes that are restarted when they die, and end together.
 
-Each child has its own session: Ctrl-C reaches only this process, which ends the children in order. On Linux a child
-also ends when this process is killed.
+Each child has a session: Ctrl-C reaches only this process, which ends them in order. On Linux a child also
+ends when this process is killed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from grader.cli.terminal import say
 from grader.errors import GraderError
 from grader.queue.stop_flag import StopFlag
 
-# Seconds between two checks of the children.
 CHECK_SECONDS = 0.2
-# A worker first releases the submission that it judges; longer than this is a hang.
+# A worker first releases its submission; longer than this is a hang.
 STOP_SECONDS = 10.0
-# The pause doubles with each death, so a child that cannot run floods neither log nor machine.
+# Doubles with each death, so a child that cannot run floods neither log nor machine.
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
-# A child that ran this long is healthy: its next restart is quick again.
+# After this time the next restart is quick again.
 HEALTHY_SECONDS = 60.0
 
 
@@ -75,7 +74,7 @@ class ChildProcess:
             self.process.terminate()
 
     def end(self, deadline: float) -> None:
-        """Wait until ``deadline`` (monotonic), then kill it."""
+        """Kill it after ``deadline`` (monotonic)."""
         try:
             self.process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -85,7 +84,7 @@ class ChildProcess:
 
 
 def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start this Python with ``arguments``. On Linux it ends when this process dies."""
+    """On Linux it ends when this process dies."""
     command = [sys.executable, *arguments]
     if sys.platform.startswith("linux"):
         from grader.queue import parent_death
@@ -95,7 +94,7 @@ def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess
 
 
 def end_all(children: Sequence[ChildProcess]) -> None:
-    """Ask all to end, give them ``STOP_SECONDS`` together, then kill."""
+    """Kill those that run after ``STOP_SECONDS``."""
     for child in children:
         child.ask_to_end()
     deadline = time.monotonic() + STOP_SECONDS
@@ -110,7 +109,7 @@ def ended(code: int) -> str:
 
 @contextmanager
 def stop_on_signal() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set; restores the previous handlers."""
+    """SIGINT and SIGTERM set the event; restores the previous handlers."""
     stop = StopFlag()
     kinds = (signal.SIGINT, signal.SIGTERM)
     previous = [signal.signal(kind, lambda *_: stop.set()) for kind in kinds]

@@ -1,6 +1,5 @@
-"""Every command: its name, the module of its Typer app, and one line of help.
-
-`grader --help` prints this table without importing Typer. A test compares it with the Typer apps.
+"""Every command: its name, the module of its Typer app, and one line of help, which `grader --help` prints
+without importing Typer.
 """
 
 GROUPS = {

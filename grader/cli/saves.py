@@ -14,8 +14,9 @@ _LOOK_SECONDS = 0.25
 
 
 def on_each_save(file: Path, once: Callable[[], int], pause: Callable[[float], None] = time.sleep) -> int:
-    """Call ``once`` now and after each save of ``file``, until Ctrl+C. Returns its last result, or that of an
-    interrupted command if it never ended. An error ends nothing: the next save may mend it."""
+    """Call ``once`` now and after each save of ``file``, until Ctrl+C. Returns its last result. An error ends
+    nothing: the next save may mend it.
+    """
     code = EXIT_INTERRUPTED
     try:
         while True:

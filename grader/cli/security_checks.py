@@ -40,12 +40,10 @@ def security_findings() -> list[Finding]:
     )
 
 
-# The Docker engine: access to it, and its protections of boxes.
-
 # An older engine answers clone3 wrongly, and every thread of a newer C library fails.
 OLDEST_ENGINE = (20, 10, 10)
 DEFAULT_HOST = "unix:///var/run/docker.sock"
-# An engine's network ports without and with TLS.
+# Without and with TLS.
 PLAIN_PORT, TLS_PORT = 2375, 2376
 _LISTEN = "0A"
 
@@ -74,7 +72,7 @@ def engine_socket(host: str | None = None) -> Finding:
 
 @check("network", ENGINE)
 def engine_network(net: Path = Path("/proc/net")) -> Finding:
-    """Look for any listener on an engine's ports, wherever our own engine is."""
+    """Any listener on an engine's ports, wherever our engine is."""
     ports = {port for table in ("tcp", "tcp6") for port in _listening(net / table)}
     if PLAIN_PORT in ports:
         return bad(
@@ -295,7 +293,7 @@ def container_toolkit() -> Finding:
 
 @check("container toolkit", GPU)
 def toolkit_finding(answer: str | None) -> Finding:
-    """``answer``: the output of the toolkit's ``--version``; None if it is not installed."""
+    """``answer``: the toolkit's ``--version``; None if it is not installed."""
     if answer is None:
         return ok("not installed, and not needed")
     version = re.search(r"\d+\.\d+\.\d+", answer)
@@ -391,8 +389,6 @@ def _output(command: list[str]) -> str | None:
     return ran.stdout if ran.returncode == 0 else None
 
 
-# The platform: access to its secrets and its ports.
-
 _OTHER_USERS = 0o077
 
 
@@ -410,7 +406,7 @@ def platform() -> Iterator[Finding]:
 
 @checks("files", PLATFORM)
 def files(folder: Path) -> Iterator[Finding]:
-    """The data folder, the database and the secrets must be open only to their owner."""
+    """Only the owner may read the data folder, the database and the secrets."""
     if not folder.exists():
         yield ok(f"{folder} does not exist yet", "data folder")
         return
@@ -459,7 +455,7 @@ def boxes(settings: Settings) -> Finding:
 
 @check("boxes", PLATFORM)
 def bubblewrap(lacks: str) -> Finding:
-    """``lacks``: why these boxes are unsafe for other people's code; empty if they are safe."""
+    """``lacks``: why these boxes are unsafe for other people's code, or ""."""
     if lacks:
         return warn(
             f"submissions run in bubblewrap boxes, and {lacks}",
@@ -535,7 +531,7 @@ def user(uid: int) -> Finding:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """``20.10.24+dfsg1`` is (20, 10, 24). Stops at a part that does not begin with a digit."""
+    """``20.10.24+dfsg1`` is (20, 10, 24)."""
     found: list[int] = []
     for part in version.strip().removeprefix("v").split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]

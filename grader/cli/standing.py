@@ -10,7 +10,6 @@ from grader.schemas.standing import Standing
 
 
 def put_standing(found: Standing | None, console: Console | None = None) -> None:
-    """Nothing if there is nothing to say."""
     if found is None:
         return
     console = console or out()

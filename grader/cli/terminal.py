@@ -1,4 +1,4 @@
-"""The two consoles: results on stdout, progress and remarks on stderr. Rich handles NO_COLOR and pipes."""
+"""Two consoles: results on stdout, progress and remarks on stderr."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def aside() -> Console:
 _UNBOUNDED_COLUMNS = 4096
 
 
-# Spaces between two columns, as Rich pads its cells.
+# Rich's padding.
 _GAP = 2
 
 
@@ -51,7 +51,7 @@ def _unbounded() -> Console:
 
 
 def busy(label: str) -> AbstractContextManager[object]:
-    """On a terminal, an animated line while something takes seconds; elsewhere nothing."""
+    """An animated line on a terminal; elsewhere nothing."""
     return aside().status(label) if aside().is_terminal else nullcontext()
 
 
@@ -63,7 +63,7 @@ def table(*names: str) -> Table:
 
 
 def put_table(table: Table) -> None:
-    """Print a table on stdout, in full unless the terminal is too narrow. If it is empty, say so on stderr."""
+    """In full unless the terminal is too narrow. If it is empty, say so on stderr."""
     if out().is_terminal:
         out().print(table)
     else:
@@ -75,8 +75,8 @@ def put_table(table: Table) -> None:
 
 
 def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wrapped: str = "") -> None:
-    """Print a table on stdout, a column for each key. People copy cells, so none is cut: on a narrow terminal,
-    ``optional`` columns are left out in their order, and only ``wrapped`` takes more lines.
+    """A column for each key. People copy cells, so none is cut: on a narrow terminal, ``optional`` columns
+    are left out in their order, and only ``wrapped`` takes more lines.
     """
     width = out().width if out().is_terminal else _UNBOUNDED_COLUMNS
     shown, left_out = dict(columns), []
@@ -96,7 +96,7 @@ def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wr
 
 
 def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
-    """The characters that the table needs; a wrapped column needs its longest word."""
+    """Characters; a wrapped column needs its longest word."""
     needed = 0
     for name, cells in columns.items():
         texts = [name, *(cell.plain for cell in cells)]
@@ -110,7 +110,7 @@ def say(text: str, style: str = "") -> None:
 
 
 def tell(text: str, style: str = "") -> None:
-    """Print one line on stdout, unwrapped, because a program may read it."""
+    """One line on stdout, unwrapped, because a program may read it."""
     out().print(Text(printable(text), style), soft_wrap=True)
 
 
@@ -120,7 +120,7 @@ def moment(at: datetime | None, zone: bool = False) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that the user named, with unchanged line ends. Raises BadRequest."""
+    """Keeps line ends. Raises BadRequest."""
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
@@ -137,7 +137,7 @@ def put_json(value: BaseModel | Any) -> None:
 
 
 def put_json_line(value: dict[str, BaseModel]) -> None:
-    """Print one object in one line, unbuffered, for a program that follows along."""
+    """One line, unbuffered, for a program that follows along."""
     _put(json.dumps({name: each.model_dump(mode="json") for name, each in value.items()}))
 
 

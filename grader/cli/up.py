@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from grader.queue.embedded import EmbeddedRedis
     from grader.service.platform import Platform
 
-# A worker imports torch and starts boxes before its first heartbeat, which is slow on a cold disk.
+# A worker imports torch and starts boxes first, which is slow on a cold disk.
 READY_SECONDS = 180.0
 
 
@@ -57,7 +57,7 @@ class PlatformPlan:
 
 
 def run_platform(plan: PlatformPlan) -> int:
-    """Start everything and keep it running until a signal comes. Raises GraderError if it cannot start."""
+    """Run until a signal comes. Raises GraderError if it cannot start."""
     from grader.device_kinds import board_of
 
     settings = plan.settings
@@ -93,7 +93,7 @@ def run_platform(plan: PlatformPlan) -> int:
 
 
 def with_free_port(settings: Settings) -> Settings:
-    """Replace port 0 by a free port, the same for every child and the user."""
+    """Replace port 0 by a free port for all children."""
     if settings.port:
         _refuse_taken(settings)
         return settings
@@ -116,7 +116,7 @@ def _refuse_taken(settings: Settings) -> None:
 
 
 class _Redis:
-    """The embedded Redis, restarted when it dies; its wake-up jobs are then created again from SQL."""
+    """Restarted when it dies; SQL then gives the wake-up jobs again."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -164,8 +164,9 @@ def _supervise(
 
 
 def _healthy(client: Client, boards: set[str]) -> bool:
-    """True if every part answers and every GPU's board is served. An alert excuses a bad GPU, which must not stop the
-    platform."""
+    """Every part answers and every GPU's board is served. An alert excuses a bad GPU, which must not stop the
+    platform.
+    """
     try:
         answer: Any = client.get("/health")
     except GraderError:

@@ -48,7 +48,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Iterator[st
 
 
 def _summary(operation: dict[str, Any]) -> str:
-    """The view's docstring: OpenAPI splits it into a summary (its first line) and a description."""
+    """OpenAPI splits the view's docstring into a summary and a description."""
     first, rest = operation.get("summary", ""), operation.get("description", "")
     return unwrapped(rest if rest.startswith(first) else f"{first} {rest}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table, or "" without rows."""
+    """ "" without rows."""
     lines = [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows]
     if not lines:
         return ""
@@ -14,7 +14,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: object) -> str:
-    """``text`` as code, or "" if it is empty."""
+    """ "" if it is empty."""
     return f"`{text}`" if str(text) else ""
 
 

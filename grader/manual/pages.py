@@ -13,14 +13,14 @@ from grader.errors import NotFound
 from grader.manual.sections import Section, plain, split
 
 INDEX = "index"
-# Entries of index.md: `- [Title](file.md): description`.
+# Entries of index.md.
 _ENTRY = re.compile(r"- \[([^\]]+)\]\(([\w./-]+)\.md\): (.+)")
 _ROOT = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
 class Page:
-    """``name``: the file below ``docs/`` without its suffix, such as ``reference/cli``."""
+    """``name``: such as ``reference/cli``."""
 
     name: str
     title: str
@@ -119,5 +119,4 @@ def find_docs() -> Path:
 
 @cache
 def manual() -> Manual:
-    """This installation's docs, read once."""
     return Manual(find_docs())

@@ -1,4 +1,4 @@
-"""Finds words in headings and text. Reading a few hundred sections takes a millisecond, so there is no index."""
+"""Finds words in headings and text. A few hundred sections take a millisecond, so there is no index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from grader.manual.pages import Manual, Page
 from grader.manual.sections import Section, plain
 
-# Longer queries only cost time.
 QUERY_CHARS = 100
 _MOST = 30
 _TITLE, _HEADING, _TEXT = 12, 6, 1
@@ -25,7 +24,7 @@ _SPACE = re.compile(r"[\s|]+")
 
 @dataclass(frozen=True)
 class Hit:
-    """A section with every word. ``excerpt``: text around the first one, in pieces, each marked or not."""
+    """``excerpt``: text around the first word, in pieces, each marked or not."""
 
     page: Page
     section: Section
@@ -34,7 +33,7 @@ class Hit:
 
 
 def search(manual: Manual, query: str) -> list[Hit]:
-    """Sections with every word of ``query`` in heading, page title or text; best first, then in order."""
+    """Sections with every word of ``query`` in heading, page title or text; best first."""
     words = [_singular(word.lower()) for word in query[:QUERY_CHARS].split()]
     if not words:
         return []
@@ -72,7 +71,7 @@ def _score(page: Page, section: Section, text: str, word: str) -> int:
 
 
 def readable(text: str) -> str:
-    """Markdown as one line of words, for an excerpt."""
+    """One line of words, for an excerpt."""
     return _SPACE.sub(" ", plain(_LAYOUT.sub(" ", text))).strip()
 
 

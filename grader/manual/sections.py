@@ -14,7 +14,7 @@ _MARKS = re.compile(r"[`*]|</?(?:kbd|br|details|summary)\b[^>]*>")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and its text up to the next heading. ``level``: 1 for the page's title."""
+    """A heading and its text up to the next. ``level``: 1 for the page's title."""
 
     level: int
     title: str
@@ -23,7 +23,7 @@ class Section:
 
 
 class Anchors:
-    """Anchors of one page, as GitHub makes them, so links work in both places."""
+    """Of one page, as GitHub makes them, so links work in both places."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
@@ -37,7 +37,7 @@ class Anchors:
 
 
 def split(text: str) -> list[Section]:
-    """The sections of a page, without text before the first heading."""
+    """Without text before the first heading."""
     anchors, found = Anchors(), []
     for heading, lines in _parts(text):
         marks, title = heading

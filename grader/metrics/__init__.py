@@ -1,7 +1,7 @@
-"""Figures of this process: requests, boxes, judging. All processes of a host share their files in the data folder, so
-the web or one worker serves them all. A process that never called ``begin`` counts nothing.
+"""Figures of this process: requests, boxes, judging.
 
-Facts of the database are not counted here: see ``grader.service.operation.figures``.
+All processes of a host share files in the data folder, so one serves them all. A process that never called
+``begin`` counts nothing. Facts of the database: see ``grader.service.operation.figures``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.logs import get_logger
 
 log = get_logger(__name__)
 
-# Read by prometheus_client at import, and by child processes.
+# prometheus_client reads it at import.
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -34,7 +34,7 @@ def folder_of(settings: Settings) -> Path:
 
 
 def begin(settings: Settings) -> None:
-    """Start counting, also in child processes. Call it before anything imports prometheus_client."""
+    """Counts in child processes, too. Call it before anything imports prometheus_client."""
     folder = folder_of(settings)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     os.environ[_FOLDER] = str(folder)
@@ -42,7 +42,7 @@ def begin(settings: Settings) -> None:
 
 @functools.cache
 def _figures() -> ModuleType | None:
-    """The counters, or None if not counting. A failure to count never fails a judgement."""
+    """None if not counting. A failure to count never fails a judgement."""
     if _FOLDER not in os.environ:
         return None
     try:

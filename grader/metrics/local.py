@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-# Room for some hundred histograms. Allocated at once: on a full disk, a write to a hole in mapped memory kills the
+# Some hundred histograms. Allocated at once: on a full disk, a write to a hole in mapped memory kills the
 # process.
 _FILE_BYTES = 1 << 20
 

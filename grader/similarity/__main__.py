@@ -1,6 +1,6 @@
 """Compares the sources on standard input and prints the similar ones, both as JSON.
 
-The web runs this as a process: no page waits for it, and a source made to keep a lexer busy is dropped after
+A separate process: no page waits for it, and a source made to keep a lexer busy is dropped after
 ``READING_SECONDS``.
 """
 
@@ -24,7 +24,7 @@ class TooLongError(Exception):
 
 
 def within_time(source: str, language: Language) -> list[Statement]:
-    """The statements of a source, or none if reading takes too long."""
+    """None if reading takes too long."""
     signal.setitimer(signal.ITIMER_REAL, READING_SECONDS)
     try:
         return statements(source, language)

@@ -1,8 +1,8 @@
-"""A source as statements, without what a copy changes easily: names, numbers, comments, layout, qualifiers, integer
-widths, the order of operands.
+"""A source as statements, without what a copy changes easily: names, numbers, comments, layout, qualifiers,
+integer widths, the order of operands.
 
-Pygments does the lexing. Dependences (which statement last set each name that it reads) survive moving lines, mixing
-them with others, and extracting functions.
+Dependences (which statement last set each name that it reads) survive moving lines, mixing them with others,
+and extracting functions.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _HEADS = frozenset({"for", "if", "while", "switch"})
 
 @dataclass(frozen=True)
 class Statement:
-    """``shape``: sorted tokens, without those easily changed. ``sources``: shapes of the statements that last set what
-    it reads. Lines count from 1."""
+    """``shape``: sorted tokens. ``sources``: shapes of the statements that last set its names. Lines count
+    from 1.
+    """
 
     line: int
     shape: tuple[str, ...]
@@ -99,7 +100,9 @@ def _words(source: str, language: Language) -> Iterator[_Word]:
 
 
 def _split_c(words: list[_Word]) -> Iterator[list[_Word]]:
-    """At semicolons and braces, and after the brackets of ``for``, ``if``, ``while``; ``a = 1, b = 2`` is two."""
+    """At semicolons and braces, and after the brackets of ``for``, ``if``, ``while``; ``a = 1, b = 2`` is
+    two.
+    """
     part: list[_Word] = []
     depth = 0
     for word in words:
@@ -146,7 +149,7 @@ def _split_python(words: list[_Word]) -> Iterator[list[_Word]]:
 
 
 def _own_names(split: list[list[_Word]], language: Language) -> frozenset[str]:
-    """Names that the source gives; others belong to CUDA, Triton and libraries, and have meaning."""
+    """Others belong to CUDA, Triton and libraries, and have meaning."""
     own: set[str] = set()
     for part in split:
         own |= _sets(part, None, language)

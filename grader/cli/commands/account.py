@@ -1,4 +1,4 @@
-"""`login`, `logout`: get a token by a code that the user types into a page (RFC 8628), or by password."""
+"""`login`, `logout`: a token by a code that the user types into a page (RFC 8628), or by password."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _wait(client: Client, code: DeviceCode) -> TokenView:
             )
         except AuthorizationPending:
             return None
-        except (SlowDown, TooMany, Unreachable):  # a server that restarts is back soon
+        except (SlowDown, TooMany, Unreachable):  # a restarting server is back soon
             interval = min(interval + SLOWER_SECONDS, _MAX_SECONDS)
             return None
 
@@ -181,7 +181,7 @@ def _wait(client: Client, code: DeviceCode) -> TokenView:
 
 
 def _page(client: Client, address: str) -> str:
-    """The page's address. Must be a web page, because a browser opens what the server names here."""
+    """Must be a web page, because a browser opens the server's answer."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Unreachable(f"{client.server} sent no page to open.", "Sign in with --password.")

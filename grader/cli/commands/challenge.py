@@ -1,4 +1,4 @@
-"""`challenge`: the teacher's commands: `new`, `check`, `diff`, and those of other modules."""
+"""`challenge`: the teacher's commands."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def _allowed(name: str, asks: str) -> bool:
 
 
 def ask(what: str, default: str) -> str:
-    """The user's answer; ``default`` if stdin is not a terminal."""
+    """``default`` if stdin is not a terminal."""
     if not sys.stdin.isatty():
         return default
     return str(typer.prompt(what, default=default, err=True))
@@ -286,7 +286,7 @@ def check(
 
 
 def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) -> list[str]:
-    """The chosen slugs. Raises BadRequest unless they are chosen in exactly one way."""
+    """Raises BadRequest unless they are chosen in exactly one way."""
     if bool(slugs) + every + changed != 1:
         raise BadRequest("Which challenges?", "Name them, or use --all or --changed.")
     if slugs:
@@ -303,7 +303,7 @@ def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) 
 
 _COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
 _PARTS = {"args": "signature", "allow": "allowed libraries"}
-# At most this many lines of a change are shown.
+# Of a change.
 _MAX_LINES = 12
 
 
@@ -390,7 +390,7 @@ def _show(found: VersionDiff) -> None:
 
 
 def _lines(change: ChangeView) -> list[str]:
-    """The lines that differ; empty for a part that was added or removed."""
+    """Empty for a part that was added or removed."""
     if change.kind != "changed":
         return []
     if isinstance(change.before, str) and isinstance(change.after, str):
@@ -425,14 +425,15 @@ def _text(value: Any) -> str:
     return "none" if value is None else jsons.dumps(value)
 
 
-# A check without a line for so long says what it is doing.
+# A check without output for this time reports its current work.
 _QUIET_SECONDS = 60.0
 _STATUS_COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bold red", Status.SKIPPED: "dim"}
 
 
 class ProofProgress:
-    """A context manager that reports on stderr: one live line on a terminal, else a line for each tenth, and one for
-    each minute without any."""
+    """On stderr: one live line on a terminal, else a line for each tenth, and one for each minute without
+    any.
+    """
 
     def __init__(self) -> None:
         self._bar = Bar(

@@ -1,7 +1,7 @@
 """`completion`: scripts that make Tab complete commands, options, challenges and submissions.
 
-A script holds every word of the command line, so Tab starts no program; Typer's own completion starts Python each time.
-Names of challenges and submissions come from the files of ``names``, which contain nothing that a shell would expand.
+A script holds every word of the command line, so Tab starts no program; Typer's own completion starts Python
+each time. Other names come from the files of ``names``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Taken:
-    """The completions at a place: words, and kinds of names (``files``, or a list of ``names``)."""
+    """Words, and kinds of names (``files``, or a list of ``names``)."""
 
     words: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Option:
-    """``spellings``: all spellings of the option. ``takes`` is None for a switch."""
+    """``takes`` is None for a switch."""
 
     spellings: tuple[str, ...]
     help: str
@@ -92,7 +92,7 @@ class Option:
 
 @dataclass(frozen=True)
 class CursorPlace:
-    """A command or group by its words after `grader`; for a group, ``takes.words`` are its commands."""
+    """A command or group by its words after `grader`; a group's ``takes.words`` are its commands."""
 
     path: str
     help: str
@@ -101,7 +101,7 @@ class CursorPlace:
 
 
 def places() -> list[CursorPlace]:
-    """Every command and group, `grader` itself (the empty path) first."""
+    """`grader` itself (the empty path) first."""
     found = [CursorPlace("", "", Taken((*COMMANDS, "help")))]
     for name, (_, help_line) in COMMANDS.items():
         with contextlib.suppress(ModuleNotFoundError):  # an extra that is not installed
@@ -129,7 +129,7 @@ def _options(command: Any) -> Iterator[Option]:
 
 
 def _argument(command: Any) -> Taken:
-    """The completions of all arguments together: the scripts do not count arguments."""
+    """Of all arguments together: the scripts do not count arguments."""
     found = [_taken(parameter) for parameter in command.params if parameter.param_type_name == "argument"]
     words = tuple(word for each in found for word in each.words)
     return Taken(words, tuple(dict.fromkeys(kind for each in found for kind in each.kinds)))
@@ -147,7 +147,7 @@ def _taken(parameter: Any) -> Taken:
 
 
 def _choices(parameter: Any) -> tuple[str, ...]:
-    """The choices of a Literal. Typer's releases keep them in different places."""
+    """Typer's releases keep a Literal's choices in different places."""
     choices = getattr(getattr(parameter, "type", None), "choices", ())
     annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
     if not choices and get_origin(annotation) is Literal:
@@ -161,7 +161,7 @@ def _first_sentence(text: str | None) -> str:
 
 _HEAD = "# Completion of grader; made by: grader completion {name}\n"
 
-# bash and zsh share the table of words and kinds by place.
+# bash and zsh share this table.
 _TABLE = """\
 _grader_is_place() {{
   case "$1" in

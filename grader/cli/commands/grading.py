@@ -191,7 +191,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
-    """The body of the present assignment; for a new one, only its limits."""
+    """For a new assignment, only its limits."""
     try:
         view = understood(AssignmentView, client.get(_path(course, slug)))
     except NotFound as error:

@@ -135,7 +135,7 @@ def replay(
 
 
 def _replayed(report: Report, name: str | None) -> CaseReport:
-    """The case of that name, or the first that failed. Raises BadRequest if no such case has its data."""
+    """Or the first that failed. Raises BadRequest if no such case has its data."""
     known = [case for case in report.cases if case.seed is not None and not case.hidden]
     chosen = [case for case in known if (case.verdict.failed if name is None else case.name == name)]
     if not chosen:
@@ -219,7 +219,7 @@ def _not_python(challenge: Challenge, language: Language, source: str, wrong: st
 
 
 class Display:
-    """A context manager that shows progress on stderr: one live line on a terminal, else a line for each state."""
+    """On stderr: one live line on a terminal, else a line for each state."""
 
     def __init__(self) -> None:
         self._live = aside().is_terminal

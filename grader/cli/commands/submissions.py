@@ -1,4 +1,4 @@
-"""`run`, `submit`, `status`, `watch`, `cancel`, `history`: submissions on the server."""
+"""`run`, `submit`, `status`, `watch`, `cancel`, `history`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from grader.schemas.submission import (
 
 app = make_app()
 
-# Seconds before each resend; a restart of the server or its database takes less than all together.
+# Seconds before each resend; a restart of the server takes less than all together.
 RETRY_PAUSES = (1.0, 4.0)
 # `submit` and `run` print how many are left from here down.
 _FEW_LEFT = 5
@@ -187,8 +187,8 @@ def _read(
 
 
 def send(client: Client, path: str, body: SourceBody) -> Any:
-    """The server's answer to the body. Raises Unreachable if the server stays away, and the server's errors."""
-    # The key keeps a request that is sent again after a broken connection from making a second submission.
+    """Raises Unreachable if the server stays away, and the server's errors."""
+    # With the key, a request that is sent again makes no second submission.
     sent = body.model_dump(mode="json")
     for name in ("competition", "case"):
         if sent.get(name, "") is None:
@@ -330,7 +330,7 @@ def history(
 
 
 def _moment(text: str | None, *, end: bool) -> str | None:
-    """The time with this machine's offset: the server does not know its zone. Raises BadRequest."""
+    """With this machine's offset: the server does not know its zone. Raises BadRequest."""
     if text is None:
         return None
     try:
@@ -387,6 +387,5 @@ def _outcome(view: SubmissionView) -> Text:
 
 
 def _beginning(note: str) -> str:
-    """Of a note, for a column."""
     first = note.partition("\n")[0]
     return first if len(first) <= _NOTE_COLUMNS else f"{first[: _NOTE_COLUMNS - 1]}…"
