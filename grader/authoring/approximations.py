@@ -1,6 +1,4 @@
-"""Nearly right answers: kernels that skip work, read less, or use fewer digits. ``grader.authoring.odds``
-tries them.
-"""
+"""Nearly right answers: kernels that skip work, read less, or use fewer digits."""
 
 from __future__ import annotations
 
@@ -17,13 +15,12 @@ from grader.judge.oracle import Question, right_answers
 if TYPE_CHECKING:
     import torch
 
-# Elements of a block, and of a tile that is not read.
 BLOCK = 1024
-# Unread shares of an input, by their text in names.
+# Unread shares of an input.
 SHARES = {"1%": 0.01, "0.1%": 0.001}
-# Fewer unread elements save no time; a row's unread part has at least one element.
+# Fewer unread elements save no time; a row leaves at least one unread.
 _WORTH_IT, _SOME_OF_ONE = 100, 0.5
-# Bits of the significand with the hidden one. bf16x2: the sum of two bfloat16 numbers.
+# Bits of the significand with the hidden one. bf16x2: a sum of two bfloat16.
 _FORMATS = {"bf16x2": 16, "tf32": 11, "fp16": 11, "bf16": 8, "int8": 8, "e4m3": 4, "e5m2": 3}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _NARROW = {"int16": 2, "int8": 1}
@@ -53,17 +50,17 @@ class Approximation:
     name: str
     words: str
     answer: Callable[[Draw], Tensors]
-    # If a sum has ``s`` times as many terms, its error falls relative to the tolerance by at most ``s **
-    # -relief``.
+    # If a sum has ``s`` times as many terms, its error relative to the tolerance falls at most by this power
+    # of ``s``.
     relief: float = 0.5
-    # Right by chance on many inputs, which proves nothing about others.
+    # Right by chance on many inputs.
     lucky: bool = False
 
 
 def approximations(
     challenge: Challenge, workload: Workload, tried: Workload | None = None
 ) -> list[Approximation]:
-    """All that make sense at ``workload`` and can be tried at the sizes of ``tried`` (default: ``workload``)."""
+    """``tried``: sizes to try them at."""
     manifest = challenge.manifest
     read = [arg for arg in manifest.given if arg.name not in workload.without]
     made = [*_constants(), *_blocks(), *_digits(challenge, read), *_specials(read)]
@@ -111,7 +108,6 @@ def _blocks() -> Iterator[Approximation]:
 
 
 def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
-    """From block ``first`` on, each block repeats its first element."""
     flat = want.reshape(-1).clone()
     start = first * BLOCK
     whole = (flat.numel() - start) // BLOCK * BLOCK
@@ -123,9 +119,8 @@ def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
 
 
 def _left_out(challenge: Challenge, arg: Argument, whole: int, columns: int) -> Iterator[Approximation]:
-    """Kernels that read only part of ``arg``, or nothing. ``whole``: its elements; ``columns``: its last
-    dimension when tried. Indices that belong together are only replaced as a whole: mixed, they are not a
-    valid input.
+    """``whole``: the elements of ``arg``; ``columns``: its last dimension when tried. Indices that belong
+    together are replaced as a whole: mixed, they are no valid input.
     """
     yield Approximation(
         f"previous:{arg.name}",
@@ -189,7 +184,6 @@ def _fill(draw: Draw, arg: Argument, filler: str) -> float:
 
 
 def _leave_out(values: torch.Tensor, share: float, place: str, value: float) -> None:
-    """Set ``share`` of contiguous ``values``, at least one element, to ``value``."""
     import torch
 
     flat = values.view(-1)
@@ -264,9 +258,7 @@ def _cut_inputs(chosen: list[Argument], form: str) -> Callable[[Draw], Tensors]:
 
 
 def cut_in_range(values: torch.Tensor, form: str) -> torch.Tensor:
-    """Hold integers between the smallest and largest of ``values``: an index beyond them would end the
-    process on a GPU.
-    """
+    """An index beyond the values of the input would end the process on a GPU."""
     if not values.numel():
         return values
     wide = values.long()  # torch has no min() of uint16
@@ -285,8 +277,8 @@ def _cut(form: str) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def rounded(values: torch.Tensor, form: str) -> torch.Tensor:
-    """``values`` (floating) rounded to ``form``, in their own dtype; NaN and infinities stay. Overflow gives
-    infinity in fp16 and the largest number in 8 bits. int8: 127 steps up to the largest finite value.
+    """In the dtype of ``values``; NaN and infinities stay. Overflow gives infinity in fp16 and the largest
+    number in 8 bits. int8: 127 steps up to the largest finite value.
     """
     import torch
 

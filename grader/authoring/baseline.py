@@ -1,4 +1,4 @@
-"""Checks that a challenge's baselines compute the reference's result, by work that can be timed."""
+"""Checks a challenge's baselines: right results, and work that can be timed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SEED = 20261122
 
 
 def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
-    """One check on ``device`` ("cpu" or "cuda"), or none without baselines if what is timed does work. Skips
-    cases with NaN or infinity: baseline and reference may differ there.
+    """One check, or none without baselines if what is timed does work. Skips cases with NaN or infinity,
+    which a baseline may treat differently.
     """
     reference, problems = challenge.reference, _undefined(challenge)
     functions = {**({"baseline": reference.baseline} if reference.baseline else {}), **reference.named}

@@ -1,6 +1,4 @@
-"""Submissions to try against a suite: staff's solutions, native PyTorch, staff's mutants, generic wrong
-kernels.
-"""
+"""Submissions to try against a suite: solutions, native PyTorch, staff's mutants, generic wrong kernels."""
 
 from __future__ import annotations
 
@@ -26,11 +24,11 @@ class Candidate:
     # Why it cannot be made.
     reason: str = ""
     words: str = ""
-    # Its mistake shows only in cases for a GPU.
+    # The mistake shows only in cases for a GPU.
     large: bool = False
 
 
-# Begins a mutant's first line; the second if its mistake shows only in cases for a GPU.
+# Begin a mutant's first line; the second is for a GPU's cases.
 MISTAKE, LARGE_MISTAKE = "Mistake: ", "Mistake on a GPU: "
 
 
@@ -44,13 +42,13 @@ def mutant_files(challenge: Challenge) -> list[Path]:
 
 
 def variant_files(challenge: Challenge) -> list[Path]:
-    """Other right answers than the reference's, for its checker."""
+    """Right answers other than the reference's."""
     folder = staff_folder(challenge) / "variants"
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
 def baseline_files(challenge: Challenge) -> list[Path]:
-    """Timed as baselines, apart from solutions. Raises ChallengeInvalid if one is missing."""
+    """Raises ChallengeInvalid if one is missing."""
     solutions = [f"solution{language.suffix}" for language in challenge.manifest.languages]
     named = {each.source for each in challenge.manifest.baselines if each.source} - {*solutions}
     files = [staff_folder(challenge) / name for name in sorted(named)]
@@ -67,9 +65,7 @@ def shows_large_alone(source: str) -> bool:
 
 
 def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Candidate]:
-    """Everything to run; what must pass comes first. Raises ChallengeInvalid if a solution or the reference
-    is missing.
-    """
+    """What must pass comes first. Raises ChallengeInvalid if a solution or the reference is missing."""
     made = [
         _solution(challenge, language) for language in challenge.manifest.languages if language in languages
     ]

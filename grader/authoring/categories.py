@@ -1,4 +1,4 @@
-"""The edges that a suite must cover, given its signature, and whether cases hold what they claim."""
+"""The edges that a suite must cover, and whether cases hold what they claim."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ if TYPE_CHECKING:
 _SEED = 11
 SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large")
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
-# For challenges without float inputs.
 INTEGERS = ("range",)
-# Side of the smallest tiles.
 _TILE = 16
 # Sizes for which kernels have a fast path without masks.
 _ALIGNMENT = 128
-# Halving a smaller scalar, such as an epsilon, makes no visible difference.
+# Smaller scalars, such as an epsilon, hardly change a result.
 _SHOWS = 0.01
-# Cap on each size of a case too large to draw on a processor.
+# Cap on each size of a case too large to draw here.
 _LOOKED_AT = 512
 
 
@@ -75,7 +73,7 @@ def category_checks(challenge: Challenge) -> list[Check]:
 
 
 def _fixed_scalars(challenge: Challenge, cases: Sequence[Case]) -> list[str]:
-    """Scalars with one value throughout: a kernel may hard-code it."""
+    """A kernel may hard-code such a scalar."""
     manifest = challenge.manifest
     given = [scalar_values(manifest, case) for case in cases if case.on is None]
     return [
@@ -87,7 +85,7 @@ def _fixed_scalars(challenge: Challenge, cases: Sequence[Case]) -> list[str]:
 
 
 def other_value(arg: Argument) -> float:
-    """Far enough from a scalar's usual value to show. A whole number grows, and so stays positive."""
+    """Far enough from the usual value to show. A whole number grows, and so stays positive."""
     usual = float(arg.value or 0)
     if not arg.dtype.floating:
         return usual + 1 if usual < arg.dtype.as_integer.high else usual - 1
@@ -95,7 +93,6 @@ def other_value(arg: Argument) -> float:
 
 
 def _broken_claim(challenge: Challenge, case: Case) -> str:
-    """Or ""."""
     if holds(challenge, case):
         return ""
     return f"{case.name}: is '{case.category}', but {_SAID[case.category]}"
@@ -117,7 +114,6 @@ def holds(challenge: Challenge, case: Case) -> bool:
 
 
 def small(manifest: Manifest, case: Case) -> Case:
-    """A GPU-only case at sizes small enough to draw here."""
     if case.on is None:
         return case
     sizes = {name: min(size, _LOOKED_AT) for name, size in case.sizes.items()}
@@ -137,8 +133,8 @@ def _is_edge(value: int) -> bool:
 
 
 def _is_aligned(manifest: Manifest, case: Case) -> bool:
-    """A fast path for whole tiles would take it: a size is a multiple of ``_ALIGNMENT``, and each other too,
-    or a timed workload's, such as a filter's length.
+    """At least one size is a multiple of ``_ALIGNMENT``, and each other too, or a timed workload's, such as a
+    filter's length.
     """
     timed = {(name, size) for workload in manifest.workloads for name, size in workload.sizes.items()}
     whole = {name for name, size in case.sizes.items() if size > 0 and size % _ALIGNMENT == 0}

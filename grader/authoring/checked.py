@@ -20,9 +20,7 @@ _SEED = 11
 
 
 def accepted(question: Question, results: Mapping[str, torch.Tensor]) -> bool:
-    """``check.py`` calls these results right, which differ from the reference's. Raises ChallengeInvalid if
-    it fails.
-    """
+    """By ``check.py``, although they differ from the reference's. Raises ChallengeInvalid if it fails."""
     if question.check is None:
         return False
     shaped = {name: results[name].reshape(right.shape) for name, right in question.outputs.items()}
@@ -30,8 +28,8 @@ def accepted(question: Question, results: Mapping[str, torch.Tensor]) -> bool:
 
 
 def checker_checks(challenge: Challenge) -> list[Check]:
-    """``checker``: it accepts the reference's own answers; ``variants``: other right answers prove it. Cases
-    for a GPU alone are left to submissions.
+    """``checker``: it accepts the reference's answers; ``variants``: other right answers prove it.
+    Submissions prove it on cases for a GPU.
     """
     if challenge.checker is None:
         return []

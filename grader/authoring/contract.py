@@ -1,6 +1,4 @@
-"""Checks that every row of a spec's contract names cases, and that one has the sizes and values that the row
-mentions.
-"""
+"""Checks that every row of a spec's contract names a case with its sizes and values."""
 
 from __future__ import annotations
 
@@ -39,7 +37,6 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
-# Values that a row may mention, and how to find them.
 _VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[float], bool]]] = (
     (re.compile(r"\bNaN\b"), "NaN", math.isnan),
     (re.compile(r"\+inf\b"), "+inf", lambda value: value == math.inf),
@@ -51,8 +48,6 @@ _BEYOND = re.compile(r"beyond 2\^(\d+)")
 
 @dataclass(frozen=True)
 class Row:
-    """A condition, and the cell that names cases."""
-
     when: str
     cases: str
 
@@ -119,7 +114,7 @@ def _numbers(manifest: Manifest, case: Case) -> dict[str, float]:
 
 
 def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[Mapping[str, float]], bool]]]:
-    """A row's conditions on sizes and scalars: text, and a test of a case's numbers."""
+    """Conditions of a row on sizes and scalars, and a test of a case's numbers."""
     known = {*manifest.sizes, *(arg.name for arg in manifest.scalars)}
     for code in _CODE.findall(when):
         compared = _COMPARED.match(code)
@@ -135,7 +130,6 @@ def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[
 
 
 def _expression(text: str, known: set[str]) -> Expression | None:
-    """None if it is no expression in sizes and scalars."""
     try:
         found = parse(text)
     except ExpressionError:

@@ -1,4 +1,4 @@
-"""Plausibility of the cost model and the ladder of workloads."""
+"""Plausibility of costs and workloads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
 from grader.schemas.proof import Check
 
-# Bytes/s and operations/s of the fastest GPU measured: a workload long enough there is long enough elsewhere.
+# The fastest GPU measured, in bytes/s and operations/s: a workload long enough there is long enough
+# elsewhere.
 H200 = {
     "bandwidth": 4.57e12,
     "rate:float32": 51e12,
@@ -27,13 +28,12 @@ H200 = {
 }
 # GPUs of one model differ by some percent: a size this close to the limit would rank on some only.
 UNCLEAR = 0.05
-# The smallest supported GPU, and the share of its memory for one workload.
+# The smallest supported GPU, and a workload's share of its memory.
 SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
 # A kernel may read inputs a few times.
 MOST_BYTES = 4.0
-# An expression may omit a result of one element.
 LEFT_OUT = 0.01
-# torch counts differently: a causal mask halves the need, and a multiply-add may count as one.
+# A causal mask halves the need, and torch may count a multiply-add as one.
 FLOPS_BAND = (0.4, 2.5)
 _SEED = 11
 
@@ -44,9 +44,7 @@ def cost_checks(challenge: Challenge) -> list[Check]:
 
 
 def least_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Each input read once, each result written once, unless a count or absence spares it. Of several GPUs,
-    the most.
-    """
+    """Inputs read and results written once, unless a count or absence spares them. Of several GPUs, the most."""
     return max(
         sum(
             _passes(manifest, arg) * _nbytes(manifest, arg, sizes)
@@ -85,7 +83,7 @@ def _bytes(challenge: Challenge) -> Check:
 
 
 def _flops(challenge: Challenge) -> Check:
-    """Compares with torch's count in the reference, which has no elementwise work."""
+    """torch counts no elementwise work."""
     manifest = challenge.manifest
     problems = []
     for workload in manifest.workloads:

@@ -1,7 +1,6 @@
 """Wrong kernels that any signature allows, and the right one to compare with.
 
-Each is the reference followed by code that spoils its result. The signature or a probe decides whether one
-applies.
+Each is the reference and code that spoils its result. The signature or a probe decides whether one applies.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Manifest
 
-# Elements per tile of a result as large as its inputs, and per block of one with a number per row or bin.
+# Elements per tile of a result as large as its inputs, and per block of a smaller one.
 TILE, ROW_TILE = 1024, 128
-# Kernels forget the elements after the last whole vector load.
+# Kernels forget elements after the last whole vector.
 VECTOR = 4
 
 WORDS = {
@@ -46,7 +45,7 @@ class Generic:
 
 
 def native_source(challenge: Challenge, reference: str | None = None) -> str:
-    """A submission as exact as PyTorch. ``reference``: another text of it."""
+    """As exact as PyTorch. ``reference``: another text of it."""
     return spoilt_source(challenge, spoilt="", before="", body="target.copy_(value)", reference=reference)
 
 
@@ -61,8 +60,8 @@ def _generic(challenge: Challenge, mistake: str, arg: Argument) -> Generic:
     return Generic(mistake, arg.name, source, reason)
 
 
-# Code that changes the inputs before the reference, statements that write the spoilt result, and why the
-# mistake is impossible here, or "".
+# Code that changes inputs before the reference, statements that spoil the result, and why the mistake is
+# impossible here, or "".
 Parts = tuple[str, str, str]
 
 
@@ -157,19 +156,18 @@ def _readable(manifest: Manifest) -> list[Argument]:
 
 
 def _fixed(arg: Argument) -> bool:
-    """Its shape is independent of sizes, so there is no tile to leave out."""
+    """Independent of sizes: there is no tile to leave out."""
     return all(text.isdigit() for text in arg.shape)
 
 
 def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
-    """At the first workload, which has typical proportions."""
+    """At the first workload."""
     sizes = manifest.workloads[0].sizes
     counts = [math.prod(manifest.shape(arg, sizes)) for arg in _readable(manifest)]
     return math.prod(manifest.shape(arg, sizes)) >= max(counts, default=0)
 
 
 def _narrowed(arg: Argument) -> str:
-    """An integer input cast to half its width and back."""
     if narrower := arg.dtype.as_integer.narrower:
         return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.held})"
     return f"given[{arg.name!r}] & {3 if arg.dtype.packed else 15}"
@@ -298,7 +296,7 @@ def solve({parameters}):
     {written}
 '''
 
-# How a generic kernel reads and writes arguments whose tensors torch does not compute with.
+# Types that torch does not compute with.
 _CODED = frozenset(
     dtype
     for dtype in DType
@@ -314,7 +312,7 @@ def _given(arg: Argument) -> str:
 
 
 def _target(arg: Argument) -> str:
-    """Flat elements: a copy that is put back, if they are not dense or not its words."""
+    """A copy that is put back, if its elements are not dense or not its words."""
     if arg.layout is not None:
         return f"{arg.name}_packed"
     if arg.dtype not in _CODED:
@@ -325,8 +323,8 @@ def _target(arg: Argument) -> str:
 def spoilt_source(
     challenge: Challenge, spoilt: str, before: str, body: str, reference: str | None = None
 ) -> str:
-    """A submission that gives the reference's answer, except that ``body`` changes the result ``spoilt``.
-    ``before`` changes the inputs, for this result alone.
+    """``body`` changes the reference's result ``spoilt``. ``before`` changes the inputs, for this result
+    alone.
     """
     manifest = challenge.manifest
     passed = [arg for arg in manifest.args if arg.kind.passed]
@@ -349,7 +347,6 @@ def spoilt_source(
         counted=_counted(manifest),
         before=_indented(before) or "pass",
         body=_indented(body),
-        # A probe passes no number of GPUs.
         parameters=", ".join(
             f"{arg.name}=1" if arg.name == "gpus" else arg.name for arg in manifest.parameters
         ),
@@ -376,7 +373,7 @@ def _counts(manifest: Manifest) -> list[str]:
 
 
 def _counted(manifest: Manifest) -> str:
-    """How many elements of ``result`` count, as Python."""
+    """As Python."""
     rules = {
         name: f"known[{rule.first!r}]" for name, rule in manifest.compare.items() if rule.first is not None
     }
@@ -397,7 +394,6 @@ def _python(text: str) -> str:
 
 
 def _gather(manifest: Manifest) -> str:
-    """The GPUs' parts become one tensor, as the reference gets it."""
     each = [arg.name for arg in manifest.buffers if manifest.on_each(arg)]
     results = [arg.name for arg in manifest.results if arg.name in each]
     kept = [f"parts = {{{_pairs({name: name for name in results})}}}"] if results else []

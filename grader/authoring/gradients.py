@@ -1,6 +1,5 @@
-"""Compares autograd's gradients of a challenge's ``forward`` with small differences, in float64 (gradcheck).
-
-``forward`` may hide a value from autograd, or have a Function with a wrong backward pass.
+"""Compares autograd's gradients of ``forward`` with small differences, in float64 (gradcheck): it may hide a
+value from autograd, or have a Function with a wrong backward pass.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from grader.judge.oracle import draw_for, scalar_values
 from grader.schemas.proof import Check, Status
 
 _SEED = 20261129
-# Each element of an input costs two forward passes.
+# Each costs two forward passes.
 _MOST_ELEMENTS = 300
 _MOST_CASES = 4
 
 
 def gradient_checks(challenge: Challenge) -> list[Check]:
-    """One check if ``reference.py`` defines ``forward``, else none. Inputs are drawn as for workloads:
-    special values are where functions have kinks.
-    """
+    """Empty without ``forward``. Inputs are drawn as for workloads: functions have kinks at special values."""
     forward = challenge.reference.forward
     if challenge.manifest.autograd is None or forward is None:
         return []

@@ -1,7 +1,7 @@
-"""Finds a case that tells a wrong kernel from the right ones, for a suite that lets it pass.
+"""Finds a case that tells a wrong kernel from the right ones.
 
 It tries special values at the suite's sizes, then sizes (at the edges of blocks, and next to numbers in the
-kernel's source), then both. The kernel must fail the case in every draw, and every right submission pass.
+source), then both. The kernel must fail the case in every draw, and every right submission pass.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from grader.errors import BadRequest, ChallengeInvalid
 from grader.schemas.proof import CandidateOutcome, CandidateRole
 
 SECONDS = 20.0
-# In all arrays of a case: the interpreter takes about a second.
+# The interpreter takes about a second.
 _MOST_ELEMENTS = 300_000
-# Cases in one box.
 _AT_ONCE = 8
-# A kernel must fail for other inputs of the same kind, too.
+# A kernel must fail for other inputs, too.
 _DRAWS = 3
 _EDGES = (
     2,
@@ -84,7 +83,7 @@ _FLOATS = {
 
 @dataclass(frozen=True)
 class Closing:
-    """A case for ``cases.py`` that the kernel fails in ``draws`` of ``_DRAWS`` draws."""
+    """The kernel fails it in ``draws`` of ``_DRAWS`` draws."""
 
     planned: Planned
     draws: int
@@ -95,16 +94,15 @@ class Closing:
 
 
 def close(trial: Trial, candidate: Candidate, seconds: float = SECONDS) -> Closing | None:
-    """None if no such case was found in the time. Raises BoxUnavailable."""
+    """None if none was found in time. Raises BoxUnavailable."""
     found: list[Closing] = []
     with trial.until(time.monotonic() + seconds):
-        # If it catches the kernel in some draws only, the check depends on luck.
+        # Otherwise the check would depend on luck.
         found += next(([one] for one in _closings(trial, candidate) if one.draws == _DRAWS), [])
     return found[0] if found else None
 
 
 def _closings(trial: Trial, candidate: Candidate) -> Iterator[Closing]:
-    """Better and better ones."""
     tried = _tried(trial, candidate.source)
     best = 0
     while batch := list(itertools.islice(tried, _AT_ONCE)):
@@ -126,13 +124,12 @@ def _closings(trial: Trial, candidate: Candidate) -> Iterator[Closing]:
 
 
 def _case(trial: Trial, planned: Planned) -> Case:
-    """With the challenge's own recipes, as the loader makes it."""
     case = planned.case()
     return replace(case, inputs={**trial.challenge.inputs, **case.inputs})
 
 
 def _made(trial: Trial, planned: Planned) -> Case | None:
-    """None if the reference does not answer it."""
+    """None if the reference does not answer."""
     case = _case(trial, planned)
     try:
         trial.question(case)
@@ -142,7 +139,7 @@ def _made(trial: Trial, planned: Planned) -> Case | None:
 
 
 def _proven(trial: Trial, candidate: Candidate, found: Planned) -> Closing | None:
-    """``found`` under its final name, if right submissions pass it."""
+    """With its final name, if right submissions pass it."""
     named = _named(trial, found)
     case = _case(trial, named)
     _, disagreements = compare(trial.challenge, case, trial.question(case), trial.challenge.reference.compute)
@@ -163,7 +160,6 @@ def _proven(trial: Trial, candidate: Candidate, found: Planned) -> Closing | Non
 
 
 def _named(trial: Trial, found: Planned) -> Planned:
-    """With a category that it holds, and a free name."""
     category = next(
         (
             category
@@ -180,7 +176,7 @@ def _named(trial: Trial, found: Planned) -> Planned:
 
 
 def _tried(trial: Trial, source: str) -> Iterator[Planned]:
-    """The most telling first. The part of names after ``__`` only tells them apart."""
+    """The most telling first. Names have a unique part after ``__``."""
     manifest = trial.challenge.manifest
     known = [case for case in trial.challenge.cases if case.on is None and all(case.sizes.values())]
     if not known:
@@ -237,7 +233,7 @@ def _numbers(source: str) -> list[int]:
 
 
 def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Name, category and recipes: all inputs together, then each alone."""
+    """All inputs together, then each alone."""
     given = [arg for arg in manifest.buffers if arg.kind.given]
     floats = [arg for arg in given if arg.dtype.floating]
     integers = [arg for arg in given if not arg.dtype.floating]
@@ -267,8 +263,8 @@ def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def append_cases(path: Path, found: Sequence[str]) -> None:
-    """Add lines such as ``Closing.text`` to the list that ``cases()`` returns, and the recipes to its import.
-    Raises BadRequest if it returns no literal list.
+    """Add lines to the list that ``cases()`` returns, and their recipes to its import. Raises BadRequest if
+    it returns no literal list.
     """
     text = path.read_text(encoding="utf-8")
     module = ast.parse(text)

@@ -1,6 +1,6 @@
 """Writes a challenge's mutants from staff's solutions, each seen to fail a case.
 
-While a solution is only PyTorch's operations, stand-ins mutate the reference or spoil its answer.
+While a solution is only PyTorch's operations, the reference's mutants are used.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRol
 
 WANTED = 8
 SECONDS = 120.0
-# Per mutation: most fail a small case at once, and a right one would run all.
+# Most mutations fail a small case at once; a right one would run all.
 _EACH_SECONDS = 8.0
 # For mutations that pass every case.
 _HOLE_SECONDS = 10.0
 _MOST_HOLES = 3
-# The first line of a solution that is the reference itself.
+# The first line of a solution that is the reference.
 STAND_IN = "Stand-in: PyTorch's own operations. Replace it with a kernel."
 
 
 @dataclass
 class Added:
-    """``written``: name -> the case that refuses it. ``equivalent``: mutations that no case was found for.
-    ``holes``: name of a mutation that the suite lets pass -> a case that it fails. ``removed``: mutants of an
-    earlier solution.
+    """``written``: name -> the case that refuses it. ``equivalent``: no case was found. ``holes``: a passing
+    mutation's name -> a case that it fails. ``removed``: of an earlier solution.
     """
 
     written: dict[str, str] = field(default_factory=dict)
@@ -55,8 +54,8 @@ def is_stand_in(source: str) -> bool:
 
 
 def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) -> Added:
-    """Write mutants until there are ``wanted``, in turn for each language that the device runs; remove those
-    made from a solution that has changed. Raises BoxUnavailable, and ChallengeInvalid if the reference fails.
+    """Write mutants until there are ``wanted``, in each language in turn; remove those of changed solutions.
+    Raises BoxUnavailable, and ChallengeInvalid if the reference fails.
     """
     challenge, until = trial.challenge, time.monotonic() + seconds
     solutions = {
@@ -96,7 +95,6 @@ def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) ->
 
 
 def _in_turn(challenge: Challenge, solutions: dict[Language, str]) -> Iterator[tuple[Mutation, Language]]:
-    """One mutation of each language, then the next of each."""
     made = {
         language: _stand_ins(challenge, language)
         if is_stand_in(source)
@@ -117,14 +115,14 @@ def _write(challenge: Challenge, name: str, source: str, language: Language, sol
 
 
 def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
-    """Remove mutants made from other solutions, and return their names."""
+    """Of other solutions; returns names."""
     known = {digest(source) for source in solutions.values()}
     spoken = challenge.manifest.languages
     removed = []
     for path in mutant_files(challenge):
         origin = made_from(path.read_text(encoding="utf-8"))
         language = Language.of_file(path.name)
-        # A challenge without Triton has stand-ins in Python until it has a kernel.
+        # Python's stand-ins, until there is a kernel.
         if origin and origin not in known and (language in solutions or language not in spoken):
             path.unlink()
             removed.append(path.name)
@@ -136,8 +134,7 @@ def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str
 
 _GIVEN = "{floats}given[name] = given[name]"
 _WHOLE = "target.copy_(value)"
-# Name -> the mistake, code that changes the inputs before the reference, and code that writes the spoilt
-# result.
+# Name -> the mistake, code that changes the inputs before the reference, code that writes the result.
 _SPOILT = {
     "last_left_out": (
         "never writes the last element",

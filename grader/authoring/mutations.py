@@ -1,7 +1,6 @@
 """Wrong kernels by mutation: each has one mistake that students make, at one place of the source.
 
-Python is changed by its syntax tree, C++ by its text without comments and strings. Nothing here runs a
-source.
+Python is changed by its syntax tree, C++ by its text without comments and strings. Nothing here runs.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class _Change:
-    """Text from ``start`` to ``end`` becomes ``text``. ``kind``: a key of ``_MISTAKES``."""
+    """``kind``: a key of ``_MISTAKES``."""
 
     kind: str
     start: int
@@ -95,7 +94,6 @@ def _made(source: str, language: Language, change: _Change, turn: int) -> Mutati
 
 
 def with_mistake(source: str, language: Language, mistake: str) -> str:
-    """The mistake takes the place of a module's docstring."""
     if not language.python:
         return f"{language.comment} {MISTAKE}{mistake}\n{source}"
     body = ast.parse(source).body
@@ -107,7 +105,7 @@ def with_mistake(source: str, language: Language, mistake: str) -> str:
 
 
 def marked(source: str, language: Language, solution: str) -> str:
-    """A mutant that names its solution in the second line."""
+    """Names its solution in the second line."""
     first, _, rest = source.partition("\n")
     origin = f"{language.comment} Made from solution{language.suffix} ({digest(solution)}). Yours to edit."
     return f"{first}\n{origin}\n{rest}"
@@ -220,7 +218,6 @@ def _comparisons(read: _Python, node: ast.AST) -> Iterator[_Change]:
 
 
 def _names_alone(node: ast.expr) -> bool:
-    """A bound is a name or a sum of names."""
     return isinstance(node, ast.Name | ast.BinOp) and all(
         isinstance(child, ast.Name | ast.BinOp | ast.operator | ast.expr_context | ast.Constant)
         for child in ast.walk(node)
@@ -353,13 +350,13 @@ _PYTHON: Sequence[Callable[[_Python, ast.AST], Iterator[_Change]]] = (
 
 _UNSEEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
 _HALF = "#include <cuda_fp16.h>"
-# A variable, or an element or member of one; and one that is no number and no constant.
+# A variable, or its element or member; and one that is no number and no constant.
 _VALUE = r"\w+(?:\[[^\]\n]*\])?(?:\.\w+)?"
 _VARIED = rf"(?!\d|k[A-Z]){_VALUE}"
 
 
 def _blanked(source: str) -> str:
-    """Without comments, strings and directives, at the same places."""
+    """Keeps the positions of code."""
     return _UNSEEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 

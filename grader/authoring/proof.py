@@ -36,7 +36,7 @@ from grader.schemas.proof import (
 )
 
 JOBS_PER_GPU = 16
-# Wrong kernels of one challenge for which a case is searched: up to ``holes.SECONDS`` each.
+# Wrong kernels to search a case for: up to ``holes.SECONDS`` each.
 _MOST_HOLES = 4
 _LOOK_SECONDS = 0.5
 
@@ -47,16 +47,15 @@ class Options:
     device: str = CPU
     languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
-    # A wrong submission runs every case, not only up to its first failure.
+    # Wrong submissions run every case.
     matrix: bool = False
-    # The processes share these.
     gpus: tuple[int, ...] = (0,)
-    # In this process, one by one: a box has no shared memory for a pool's locks.
+    # In this process: a box has no shared memory for a pool's locks.
     here: bool = False
 
     @property
     def workers(self) -> int:
-        """On a GPU each process and its boxes have a context: more would only wait for the driver."""
+        """More contexts would only wait for a GPU's driver."""
         cores = os.cpu_count() or 1
         return self.jobs or (
             cores if kind_of(self.device).gpus is None else min(cores, JOBS_PER_GPU * len(self.gpus))
@@ -88,13 +87,11 @@ OnProgress = Callable[[int, int, str], None]
 
 
 def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: OnProgress) -> Proofs:
-    """Calls ``on_progress(done, total, label)``. Raises UnknownChallenge, and JudgeFailure or BoxUnavailable
-    if the machine fails.
-    """
+    """Calls ``on_progress(done, total, label)``. Raises UnknownChallenge, JudgeFailure, BoxUnavailable."""
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
     work = [planned for slug in slugs for planned in _plan(Catalogue(catalogue), drafts[slug], options)]
-    # Timed runs and full-size workloads come last, one at a time per GPU, when nothing else runs.
+    # Timed runs and full-size workloads come last, one at a time per GPU.
     loaded = list(dict.fromkeys(piece.slug for piece in work))
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     if not kind_of(options.device).representative:
@@ -126,7 +123,7 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
 
 
 def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
-    """If the challenge does not load, ``draft`` gets the reason."""
+    """``draft`` gets the reason if it does not load."""
     try:
         challenge = catalogue.load(draft.slug)
         every = [*challenge.cases, *challenge.hidden_cases]
@@ -153,7 +150,7 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
 
 
 def _holes(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
-    """Looks for a case for each of the first wrong kernels that survive and are not waived."""
+    """For the first wrong kernels that survive and are not waived."""
     challenge = catalogue.load(draft.slug)
     alive = {
         (result.role, result.name)
@@ -191,9 +188,8 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
 def _results(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done]]:
-    """Each piece of work with its result, as they end; what runs goes to ``tell``. Those without a box are
-    tried once more, alone. Raises JudgeFailure if a process dies, BoxUnavailable if a second try fails too,
-    or if all first ones do.
+    """As they end; what runs goes to ``tell``. Work without a box is tried once more, alone. Raises
+    JudgeFailure if a process dies, BoxUnavailable if a second try fails too, or if all first ones do.
     """
     refused: list[Work] = []
     for one, done in _tries(catalogue, options, work, workers, tell):
@@ -253,7 +249,7 @@ def _tries(
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         while wait(futures, _LOOK_SECONDS).not_done:
-            listen()  # a process that says more than a pipe holds would wait for ever
+            listen()  # or one that says more than a pipe holds would wait for ever
         pool.shutdown()
 
 
@@ -271,7 +267,7 @@ def _tried_here(
 
 
 def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
-    # A failing reference fails every submission; report it once.
+    # A failing reference fails every submission.
     checks = list({(check.name, check.summary): check for check in draft.checks}.values())
     draft.tried = [
         result.model_copy(update={"proposed": draft.proposed[result.name].text.strip()})

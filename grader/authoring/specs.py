@@ -1,4 +1,4 @@
-"""Checks the texts of a challenge: spec, starters, commentary, the mistake named in each mutant."""
+"""Checks the texts of a challenge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether git shows a change of judging under the same version number."""
+"""Whether judging changed under the same version number, by git."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, ChallengeInvalid, NotFound
 from grader.schemas.proof import Check
 
-# `grader challenge diff` lists all changes.
 _NAMED = 4
 _SHORT = 10
 
 
 def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
-    """A change is only a remark: a number that was not served may still change. Raises ChallengeInvalid."""
+    """Only a remark: a number that was not served may still change. Raises ChallengeInvalid."""
     version = challenge.manifest.version
     found = changed_since_numbered(catalogue, challenge)
     if not found:
@@ -39,8 +38,8 @@ def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
 def changed_since_numbered(
     catalogue: Catalogue, challenge: Challenge
 ) -> tuple[str, list[ContentChange]] | None:
-    """The commit that introduced ``challenge``'s number, and the changes to judging since. None if nothing
-    changed, the number is not committed, or git cannot tell. Raises ChallengeInvalid.
+    """The number's commit, and changes to judging since. None if there are none, the number is not committed,
+    or git cannot tell. Raises ChallengeInvalid.
     """
     now = content(challenge)
     commit = numbered_in(catalogue, challenge.slug)

@@ -1,7 +1,5 @@
-"""Proves a challenge again after each change, and redoes only what it touches.
-
-A submission: that one. ``cases.py``: changed cases. Reference, checker or what else judging depends on:
-everything. Approximations at workloads are left to ``grader challenge check``.
+"""Proves a challenge again after each change, and redoes only what it touches: one submission, changed cases,
+or all if judging changed. Approximations are left to ``grader challenge check``.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.proof import CandidateOutcome, CandidateResult, Check, Status
 
-# Inputs of checks that run no submission: "spec" is judging without cases, "text" is cheap.
+# "spec" is judging without cases, "text" is cheap.
 _DEPENDS = {
     "spec": ("text",),
     "checker": ("judging", "cases"),
@@ -47,7 +45,7 @@ _RAN = (CandidateOutcome.ACCEPTED, CandidateOutcome.FAILED)
 
 @dataclass
 class Round:
-    """``redone``: names of checks; ``judged``: submission -> number of cases that it ran."""
+    """``redone``: names of checks; ``judged``: submission -> cases that it ran."""
 
     checks: list[Check]
     redone: list[str]
@@ -61,11 +59,11 @@ class Round:
 
 @dataclass
 class _Known:
-    """One submission: keys of cases that it passed and failed, and its last result."""
+    """Keys of cases, and the last result."""
 
     passed: set[str] = field(default_factory=set)
     failed: dict[str, CandidateResult] = field(default_factory=dict)
-    # If it never ran a case: broken, not applicable.
+    # If it never ran a case.
     ending: CandidateResult | None = None
 
 
@@ -137,7 +135,7 @@ class Watch:
         return found, redone
 
     def _bench(self, challenge: Challenge, parts: Mapping[str, Any]) -> Trial:
-        """Keeps questions of unchanged cases, and compiled libraries."""
+        """Keeps questions of unchanged cases, and libraries."""
         said = {**parts.get("hidden_cases", {}), **parts.get("cases", {})}
         recipes = [parts.get("recipes"), parts.get("hidden_recipes")]
         keys = {name: _digest([self._judging, name, case, recipes]) for name, case in said.items()}
@@ -202,7 +200,6 @@ def _digest(value: Any) -> str:
 
 
 def stamp(root: Path, slug: str) -> dict[str, tuple[int, int]]:
-    """Times and sizes of every file of the challenge."""
     files = [
         path
         for part in ("challenges", "reference")

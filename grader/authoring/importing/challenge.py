@@ -33,16 +33,15 @@ from grader.errors import BadRequest, GraderError
 from grader.languages import Language
 
 _EXPRESSION_CHARS = 200
-# How far the deviation of values that count as uniform may be from a uniform one's, and how far, in their
-# width, a bound from the outermost value.
+# How far values may deviate from a uniform distribution, and the outermost from a bound, in widths.
 _EVEN, _MOVED = 0.1, 0.05
-# For results without a stated tolerance. A case that needs more is left out.
+# Without a stated tolerance. A case that needs more is left out.
 _MOST_RTOL = 1e-2
 # torch.allclose's own.
 _TORCH = {"rtol": 1e-5, "atol": 1e-8}
-# The share of elements that a relative tolerance must do for; and how many are looked at.
+# Elements that a relative tolerance must do for; and how many are looked at.
 _MOST_ELEMENTS, _MOST_ERRORS = 0.99, 1 << 20
-# Cases that show whether the reference answers at all.
+# These show whether the reference answers at all.
 _SHAPES = ("basic", "odd", "prime", "large", "aligned")
 _ORDER = (Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE)
 _SPEC = """# {title}
@@ -87,8 +86,6 @@ Say in one sentence what one thread (CUDA) or one program (Triton) computes.
 
 @dataclass(frozen=True)
 class ImportedDraft(Draft):
-    """``problem``'s signature, sizes and tolerance."""
-
     problem: Mapping[str, Any] = field(default_factory=dict)
 
     def manifest_with(self, constraints: list[str]) -> Manifest:
@@ -116,7 +113,7 @@ class ImportedDraft(Draft):
 
 
 def _sum(terms: Sequence[tuple[int, Argument]]) -> str:
-    """A sum of products of shapes, cut to its largest terms if it is too long for an expression."""
+    """Of products of shapes, only the largest if it is too long."""
     factors: dict[str, int] = {}
     for factor, arg in terms:
         product = " * ".join(text for text in map(_bracketed, arg.shape) if text != "1") or "1"
@@ -133,7 +130,7 @@ def _bracketed(text: str) -> str:
 
 
 def our_names(arguments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Their names -> ours: in lower case, and none that has another meaning in a kernel or in Python."""
+    """Theirs -> ours: lower case, without another meaning in a kernel or in Python."""
     found: dict[str, str] = {}
     for said in arguments:
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said["name"])
@@ -153,7 +150,7 @@ def _is_usable(name: str) -> bool:
 
 
 def _renamed(found: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """With our names, except in the reference's text."""
+    """Except in the reference's text."""
 
     def of(values: Mapping[str, Any]) -> dict[str, Any]:
         return {names[name]: value for name, value in values.items() if name in names}
@@ -190,7 +187,7 @@ def _arguments(problem: Mapping[str, Any]) -> list[Argument]:
 
 
 def _values(name: str, dtype: DType, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How an input is filled: uniform or normal, as its samples look, or with integers of their bounds."""
+    """Uniform or normal, as its samples look, or integers within their bounds."""
     if not dtype.floating:
         return _integers(name, samples)
     if dtype is DType.FLOAT8_E8M0:
@@ -206,7 +203,7 @@ def _values(name: str, dtype: DType, samples: Sequence[Mapping[str, Any]]) -> di
 
 
 def _outer(bound: float, width: float, rounding: Callable[[float], int]) -> float:
-    """Moves ``bound`` outwards to a number with few digits, by a small part of ``width``."""
+    """Outwards to few digits, by a small part of ``width``."""
     step = 10.0 ** math.floor(math.log10(width))
     for part in (1.0, 0.5, 0.1):
         near = rounding(bound / (step * part)) * step * part
@@ -216,7 +213,7 @@ def _outer(bound: float, width: float, rounding: Callable[[float], int]) -> floa
 
 
 def _strides(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Expressions for a tensor that its samples do not store row by row; else empty."""
+    """Empty if samples are stored row by row."""
     seen = [
         (sample["sizes"], sample["strides"][name])
         for sample in samples
@@ -251,17 +248,17 @@ def _shape(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _by_rank(seen: Sequence[_Shaped]) -> tuple[list[_Shaped], list[_Shaped]]:
-    """Those with the most dimensions, and the others, in which some are flattened."""
+    """With the most dimensions; and others, in which some are flattened."""
     most = max(len(dims) for _, dims in seen)
     return [one for one in seen if len(one[1]) == most], [one for one in seen if len(one[1]) < most]
 
 
-# Sizes, and the dimensions of an array there.
+# Sizes, and an array's dimensions.
 _Shaped = tuple[Mapping[str, int], Sequence[int]]
 
 
 def _integers(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Bounds of an integer input: below a size if every sample is, and comes near it."""
+    """Below a size if every sample is, and comes near it."""
     seen = [(sample["sizes"], *sample["bounds"][name]) for sample in samples if name in sample["bounds"]]
     if not seen:
         return {"dist": "integers", "low": 0, "high": 2}
@@ -275,7 +272,7 @@ def _integers(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 @dataclass
 class ImportedOperation:
-    """See ``Operation``. Its cases are those that the reference answers in a box. ``names``: theirs -> ours."""
+    """Its cases are those that the reference answers in a box. ``names``: theirs -> ours."""
 
     problem: Problem
     slug: str
@@ -289,7 +286,6 @@ class ImportedOperation:
             self.answers.usual, self.answers.names = self.drawn.recipes()
 
     def checker(self) -> str:
-        """The text of ``check.py``, or ""."""
         found = self.problem.found
         return check_text(found, self.names, self.source()) if "check" in found else ""
 
@@ -298,7 +294,7 @@ class ImportedOperation:
         return texts.manifest_text(manifest, tolerance, why, self.waived(manifest))
 
     def waived(self, manifest: Manifest) -> dict[str, str]:
-        """Categories of special values in which the reference answers no case, and why."""
+        """Categories in which the reference answers no case, and why."""
         kept = {case.category for case in self.public_cases(manifest)}
         left = {category: why for category, why in self.answers.left_out.values() if category not in kept}
         return {
@@ -308,9 +304,7 @@ class ImportedOperation:
         }
 
     def tolerance(self, manifest: Manifest) -> tuple[Mapping[str, float], str]:
-        """The source's, never looser. If it states none: what PyTorch itself needs, and at least torch's
-        default.
-        """
+        """The source's, never looser; else what PyTorch needs, and at least torch's default."""
         found = self.problem.found
         if self.answers.checker:
             return {"atol": 0.0, "rtol": 0.0}, "check.py decides about all other answers."
@@ -407,8 +401,8 @@ class ImportedOperation:
 
 
 def _needed(errors: Sequence[tuple[Any, Any]], stated: Mapping[str, float], ulp: float) -> dict[str, float]:
-    """torch's default if that does; else the ``rtol`` that most elements need, and the ``atol`` that the
-    others do. ``ulp``: the relative step of the results' type.
+    """torch's default if that does; else an ``rtol`` for most elements and an ``atol`` for the others.
+    ``ulp``: relative, of the type.
     """
     import torch
 
@@ -431,12 +425,10 @@ def _needed(errors: Sequence[tuple[Any, Any]], stated: Mapping[str, float], ulp:
 
 
 def _line(text: str) -> str:
-    """On one line, for a comment."""
     return " ".join(text.split())
 
 
 def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
-    """With our arguments and names."""
     head, _, rest = text.rpartition("\ndef reference(")
     _, _, body = rest.partition("):\n")
     return (
@@ -445,7 +437,7 @@ def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
 
 
 def _flattened(manifest: Manifest, samples: Sequence[Mapping[str, Any]], theirs: Mapping[str, str]) -> str:
-    """Code that gives results without dimensions one."""
+    """For results without dimensions."""
     single = [
         any(sample["shapes"].get(theirs[arg.name]) == [] for sample in samples) for arg in manifest.results
     ]
@@ -487,8 +479,8 @@ def write_imported(
     difficulty: str,
     published: str = "",
 ) -> tuple[list[Path], list[str]]:
-    """Write the folders; returns them, and what a person must still do. ``published``: the text of a solution
-    in the problem's own form, for staff's. Raises as ``write_challenge``.
+    """Returns the folders, and open points for a person. ``published``: the text of a solution in the
+    problem's form. Raises as ``write_challenge``.
     """
     if published:
         check_solution(published, problem.format)
@@ -528,7 +520,7 @@ def write_imported(
 
 
 def _of_numbers(problem: Problem, operation: ImportedOperation, challenge: Challenge) -> list[str]:
-    """Open points of tolerance, check, draws and layouts."""
+    """Of tolerance, check, draws and layouts."""
     manifest, found = challenge.manifest, []
     exact = not any(arg.dtype.floating for arg in manifest.results)
     if operation.answers.checker:

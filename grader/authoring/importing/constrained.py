@@ -22,9 +22,8 @@ _LARGEST_STEP = 1 << 10
 def needed_constraints(
     samples: Sequence[Mapping[str, int]], manifest_with: Callable[[list[str]], Manifest], answers: Answers
 ) -> list[str]:
-    """As few as possible; none if the usual cases need none, or are not even answered with all. ``samples``:
-    sizes of the problem's tests; ``manifest_with`` these constraints raises BadRequest if no workload fulfils
-    them.
+    """As few as possible; none if all together do not help. ``samples``: sizes of the problem's tests;
+    ``manifest_with`` raises BadRequest if no workload fulfils its constraints.
     """
 
     def enough(constraints: Sequence[str]) -> bool:

@@ -37,11 +37,11 @@ from grader.authoring.importing.probed import (
     used_by,
 )
 
-# Elements of one sample that is computed.
+# Of one sample.
 _MOST_ELEMENTS = 1 << 24
 # After this time, a few samples are enough.
 _SECONDS, _ENOUGH_SAMPLES = 20.0, 4
-# Large sizes are divided by these if every test has too many elements.
+# For large sizes, if every test has too many elements.
 _DIVISORS, _LARGE_SIZE = (16, 64), 64
 # Names of arguments that hold results.
 _RESULTS = ("out", "result", "res", "dst")
@@ -51,7 +51,7 @@ _FUNCTIONS = ("generate_input", "ref_kernel")
 
 
 def read(path: Path) -> Json:
-    """A folder with ``task.yml``, ``reference.py`` and, here or above, ``utils.py``."""
+    """``task.yml``, ``reference.py`` and, here or above, ``utils.py``."""
     import yaml
 
     path = path.parent if path.is_file() else path
@@ -74,7 +74,7 @@ def read(path: Path) -> Json:
 
 
 def _whole(tree: ast.Module) -> list[ast.stmt]:
-    """The statements of reference.py, and those of utils.py that it imports."""
+    """With what it imports from utils.py."""
     body: list[ast.stmt] = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "utils":
@@ -95,8 +95,8 @@ def _of_utils(names: Sequence[str]) -> list[ast.stmt]:
 
 @dataclass
 class _Data:
-    """What ``generate_input`` returned. ``text`` rebuilds it, with a placeholder for each of ``numbers``: its
-    key and value. ``paths``: how code gets each leaf from ``given``.
+    """What ``generate_input`` returned. ``text`` rebuilds it, with a placeholder for each of ``numbers``.
+    ``paths``: from ``given`` to each leaf.
     """
 
     leaves: dict[str, Any] = field(default_factory=dict)
@@ -151,14 +151,14 @@ class _Data:
 
 @dataclass
 class _Run:
-    """One test: its parameters, what its reference got and returned."""
+    """One test."""
 
     spec: Json
     data: _Data
     returned: set[str]
     results: dict[str, torch.Tensor]
     dtypes: dict[str, str]
-    # : All results' names, as the reference returned them, and whether that was a single tensor.
+    # : As the reference returned them; ``single``: one tensor.
     order: list[str]
     single: bool
 
@@ -232,8 +232,8 @@ class _Task:
             )
 
     def _runs(self, specs: Sequence[Json]) -> list[_Run]:
-        """The smallest tests first, or smaller ones if all are too large. Then two with one size changed,
-        which separates sizes that are equal in all tests.
+        """The smallest tests first, or smaller ones if all are too large; then two with one size changed, to
+        separate equal sizes.
         """
         began = time.monotonic()
         ordered = sorted(specs, key=lambda spec: sum(spec[name] for name in self.sizes))[:MOST_SAMPLES]
@@ -282,7 +282,6 @@ class _Task:
         return [leaf.id for leaf in leaves if leaf.id not in read]
 
     def _top(self, given: Any) -> list[str]:
-        """Names into which ``ref_kernel`` unpacks its argument."""
         count = len(given) if isinstance(given, tuple | list) else 1
         kernel = next(node for node in self.body if is_named(node, ("ref_kernel",)))
         assert isinstance(kernel, ast.FunctionDef)
@@ -303,7 +302,7 @@ class _Task:
         return {name: value for name, value in run.data.leaves.items() if isinstance(value, torch.Tensor)}
 
     def _arguments(self, run: _Run) -> list[Json]:
-        """Tensors that come back are outputs; other results become further outputs."""
+        """Tensors that come back are outputs, and so are other results."""
         arguments: list[Json] = []
         for name, value in run.data.leaves.items():
             if isinstance(value, torch.Tensor):
@@ -316,7 +315,7 @@ class _Task:
         ]
 
     def _data(self, runs: Sequence[_Run]) -> str:
-        """Code that makes ``ref_kernel``'s argument from the leaves and sizes."""
+        """Code that makes ``ref_kernel``'s argument."""
         texts = {run.data.text for run in runs}
         if len(texts) != 1:
             raise Unable("the number or the kind of its arrays depends on its sizes: say each as one array")
@@ -363,7 +362,7 @@ class _Task:
         )
 
     def _drawn(self, run: _Run, specs: Sequence[Json], timed: Sequence[Json], own: bool) -> Json:
-        """Its code that draws the inputs: ``needed`` if they depend on each other or on what is no size."""
+        """``needed`` if inputs depend on each other, or on a number that is no size."""
         nodes = reachable(self.body, ["generate_input"])
         helpers = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         text = code_of(nodes, OnDevice())
@@ -387,7 +386,6 @@ class _Task:
 
 
 def _usual(specs: Sequence[Json]) -> Json:
-    """Most tests' parameters."""
     counted = Counter(
         tuple(
             sorted(
@@ -402,7 +400,7 @@ def _usual(specs: Sequence[Json]) -> Json:
 
 
 def _run(spec: Json, data: _Data, kept: dict[str, Any], found: Any, unread: Sequence[str]) -> _Run:
-    """Finds out which of ``data``'s tensors the reference gave back, and its other results."""
+    """Finds out which tensors the reference gave back, and its other results."""
     results = list(found) if isinstance(found, tuple | list) else [found]
     if not all(isinstance(result, torch.Tensor) for result in results):
         raise Unable("ref_kernel returns other things than tensors")
@@ -412,7 +410,6 @@ def _run(spec: Json, data: _Data, kept: dict[str, Any], found: Any, unread: Sequ
     returned: set[str] = set()
     for result in results:
         same = [name for name, value in tensors.items() if _same(result, value)]
-        # Memory for the result that the reference does not use.
         spare = [
             name
             for name, value in tensors.items()
@@ -443,7 +440,7 @@ def _same(result: torch.Tensor, value: torch.Tensor) -> bool:
 
 
 def _managers(body: Sequence[ast.stmt]) -> list[str]:
-    """Classes of its utils used by ``with``, which only set up a GPU."""
+    """Classes used by ``with``, which only set up a GPU."""
     used = {
         ast.unparse(item.context_expr.func)
         for node in body
@@ -456,7 +453,7 @@ def _managers(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def _tolerance(body: Sequence[ast.stmt]) -> tuple[Json | None, list[str], bool]:
-    """``atol`` and ``rtol``; which of them the author states; whether it has other code for checks."""
+    """``atol`` and ``rtol``; which are stated; whether there is other code for checks."""
     for node in body:
         # As our export writes it.
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "TOLERANCE":

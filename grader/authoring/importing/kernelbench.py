@@ -22,16 +22,14 @@ from grader.authoring.importing.probed import (
     sample_of,
 )
 
-# Small whole numbers that name a dimension.
+# They name a dimension.
 _MOST_DIMENSIONS = 8
 _AXES = ("dim", "axis", "reduce_dim", "softmax_dim", "dim_to_reduce")
 _MARKS = ("Dropout", "dropout", "bernoulli", "rand")
 
 
 def read(path: Path) -> Json:
-    """A file with ``Model``, ``get_inputs`` and ``get_init_inputs``. Its whole numbers at the top level
-    become sizes, its weights inputs.
-    """
+    """Top-level whole numbers become sizes, weights inputs."""
     source = path.read_text("utf-8")
     tree = _hoisted(ast.parse(source))
     source = ast.unparse(tree)
@@ -124,7 +122,6 @@ def _is_plain(tree: ast.Module) -> bool:
 
 
 def _hoisted(tree: ast.Module) -> ast.Module:
-    """Names each dimension of a shape at the top level, such as ``input_shape = (32768,)``."""
     body: list[ast.stmt] = []
     for node in tree.body:
         values = node.value.elts if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) else []
@@ -145,7 +142,6 @@ def _hoisted(tree: ast.Module) -> ast.Module:
 
 
 def _with_constants(tree: ast.Module) -> ast.Module:
-    """Names the dimensions that ``get_inputs`` writes as numbers."""
     names: dict[int, str] = {}
 
     class Named(ast.NodeTransformer):
@@ -174,7 +170,7 @@ def inputs_of(model: ast.AST) -> Iterator[str]:
 
 
 def _constants(tree: ast.Module) -> dict[str, int]:
-    """Names at the top level with a literal whole number above 0, also in tuples."""
+    """Top-level whole numbers above 0, also in tuples."""
     found: dict[str, int] = {}
     for node in tree.body:
         if not isinstance(node, ast.Assign):
@@ -212,7 +208,7 @@ def _whole(node: ast.AST) -> int | None:
 
 
 def _samples(source: str, path: Path, constants: Mapping[str, int]) -> Iterator[Json]:
-    """First the file's own sizes, then others with one changed. Without memory."""
+    """The file's sizes, then others with one changed. Without memory."""
     tries = [dict(constants)]
     for factor in (2, 3):
         tries += [{**constants, name: value * factor} for name, value in constants.items()]
@@ -247,7 +243,7 @@ def _sample(source: str, path: Path, sizes: Mapping[str, int], *, timed: bool) -
 
 
 def _small(source: str, path: Path, constants: Mapping[str, int]) -> list[Json]:
-    """Small inputs with memory, for the bounds of integers; they need not fit the model."""
+    """With memory, for the bounds of integers; they need not fit the model."""
     sizes = {name: min(value, 16 + number) for number, (name, value) in enumerate(constants.items())}
     try:
         with OnCpu():

@@ -19,7 +19,7 @@ _WHOLE_TYPES = (ctypes.c_int, ctypes.c_int64, ctypes.c_long, ctypes.c_size_t, ct
 
 
 class _Described:
-    """An input described by its shape and perhaps numbers: RandTensor and the like."""
+    """RandTensor and the like."""
 
     usual = "float32"
 
@@ -43,7 +43,7 @@ class _Base:
 
 
 def read(path: Path) -> Json:
-    """A folder with ``challenge.py``, which defines a subclass of ``ChallengeBase``."""
+    """``challenge.py`` defines a subclass of ``ChallengeBase``."""
     path = path / "challenge.py" if path.is_dir() else path
     core, base = types.ModuleType("core"), types.ModuleType("core.challenge_base")
     described = ("RandTensor", "RandnTensor", "FullTensor", "OutTensor")
@@ -130,7 +130,7 @@ def _arguments(signature: Mapping[str, Any], tests: Sequence[Any]) -> tuple[list
 
 
 def _reference(tree: ast.Module, arguments: Sequence[Json], order: Sequence[str]) -> str:
-    """The class without tests and assertions, and a function that makes the outputs and calls it."""
+    """The class without tests and assertions, and a function that makes outputs and calls it."""
     imports = [
         ast.unparse(node)
         for node in tree.body

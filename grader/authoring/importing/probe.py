@@ -8,7 +8,7 @@ The output: ``title``, ``about``, ``arguments`` (``name``, ``kind``, ``dtype``; 
 null) and ``stated`` (by its author), ``reference`` (the text of ``reference.py`` without its docstring),
 ``open`` (for a person to look at). Optional:
 
- - ``drawn``, its code that draws the inputs: ``code``, the ``call``, ``paths`` to each input in ``given``, the
+- ``drawn``, its code that draws the inputs: ``code``, the ``call``, ``paths`` to each input in ``given``, the
   parameters of its ``tests`` and those that are ``usual``, and whether it is ``needed``,
 - ``check``, its check of results: ``code``, and whether its output is one ``single`` tensor,
 - ``data``, what the reference takes, and ``order``, the names of what it returns.

@@ -1,4 +1,4 @@
-"""Shared by the readers of other platforms' problems, which run in a separate process, see ``probe.py``."""
+"""Shared by readers of other platforms' problems, see ``probe.py``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 Json = dict[str, Any]
-# Samples in which sizes differ from each other show most.
+# Samples with different sizes show most.
 MOST_SAMPLES = 12
-# An input of so few elements says little of how it is drawn.
+# Too few to say how they are drawn.
 _FEW_ELEMENTS = 32
-# Functions that compare elements within a tolerance.
 COMPARISONS = ("verbose_allclose", "allclose", "assert_close", "verbose_allequal")
 
 
@@ -44,8 +43,6 @@ def _is_gpu(value: Any) -> bool:
 
 
 class CpuGenerator:
-    """In place of torch.Generator."""
-
     def __new__(cls, device: Any = "cpu") -> Any:
         return _GENERATOR("cpu")
 
@@ -58,9 +55,7 @@ def dtype_of(tensor: torch.Tensor) -> str:
 
 
 def sample_of(sizes: Mapping[str, int], tensors: Mapping[str, torch.Tensor], timed: bool = False) -> Json:
-    """``strides`` of tensors that are not stored row by row; ``spread`` of floats: least, most, deviation,
-    count.
-    """
+    """``strides`` of tensors not stored row by row; ``spread`` of floats: least, most, deviation, count."""
     held = {name: tensor for name, tensor in tensors.items() if not tensor.is_meta and tensor.numel()}
     bounds = {
         name: [int(tensor.long().min()), int(tensor.long().max())]  # uint16 has no minimum in torch
@@ -114,7 +109,7 @@ def defined_by(node: ast.stmt) -> list[str]:
 
 
 def reachable(body: Sequence[ast.stmt], roots: Iterable[str]) -> list[ast.stmt]:
-    """The statements that define ``roots`` and all that these use, in order."""
+    """Statements that define ``roots`` and all that these use, in order."""
     by_name: dict[str, list[ast.stmt]] = {}
     for node in body:
         for name in defined_by(node):
@@ -138,7 +133,7 @@ def used_by(node: ast.AST) -> Iterator[str]:
 
 
 class OnDevice(ast.NodeTransformer):
-    """Turns code for a GPU into code for the device ``_device``, without annotations."""
+    """A GPU's code for the device ``_device``, without annotations."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return ast.Name("_device", ast.Load()) if node.value == "cuda" else node

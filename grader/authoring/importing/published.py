@@ -1,6 +1,4 @@
-"""Lets another platform's published solution run unchanged: appends a ``solve`` that copies its result into
-ours unless it was put there.
-"""
+"""Lets a published solution run unchanged: appends a ``solve`` that copies its result into ours."""
 
 from __future__ import annotations
 
@@ -14,7 +12,6 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BadRequest
 
-# Modules of GPU MODE that are missing here.
 _MODULES = """import contextlib
 import sys
 import types
@@ -37,7 +34,7 @@ def _copied(found, results):
 
 
 def check_solution(text: str, form: str) -> None:
-    """Raises BadRequest if it is no solution of this form."""
+    """Raises BadRequest."""
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
@@ -54,7 +51,7 @@ def check_solution(text: str, form: str) -> None:
 
 
 def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
-    """A line that gives our arguments their names in ``code``, or ""."""
+    """Gives our arguments their names in ``code``, or ""."""
     pairs = [
         (theirs, name)
         for theirs, name in names.items()
@@ -65,7 +62,7 @@ def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
 
 
 def check_text(problem: Mapping[str, Any], names: Mapping[str, str], source: str) -> str:
-    """A ``check.py`` that asks the problem's ``check_implementation``."""
+    """Asks the problem's ``check_implementation``."""
     said, data = problem["check"], problem["data"]
     given = [each["name"] for each in problem["arguments"] if each["kind"] != Kind.OUTPUT]
     lines = "".join(
@@ -112,7 +109,7 @@ def _of_gpumode(problem: Mapping[str, Any], names: Mapping[str, str], ours: str)
 def _of_kernelbench(
     problem: Mapping[str, Any], challenge: Challenge, names: Mapping[str, str], ours: str, results: str
 ) -> str:
-    """The model is made as in the problem; its weights are our inputs."""
+    """The model is the problem's; its weights are our inputs."""
     said: Sequence[Mapping[str, Any]] = problem["arguments"]
     weights = {one["weight"]: names[one["name"]] for one in said if one.get("weight")}
     inputs = [names[one["name"]] for one in said if one["kind"] == Kind.INPUT and not one.get("weight")]

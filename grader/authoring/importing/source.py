@@ -35,7 +35,7 @@ _LICENCE_FILES = ("LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "COPYING")
 
 @dataclass(frozen=True)
 class Licence:
-    """``name``: its first line. ``asks``: what must be asked about it, or ""."""
+    """``name``: the first line. ``asks``: a question about it, or ""."""
 
     name: str
     asks: str
@@ -43,7 +43,7 @@ class Licence:
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of another platform. ``found``: see ``probe.py``."""
+    """``found``: see ``probe.py``."""
 
     origin: str
     format: str
@@ -53,7 +53,7 @@ class Problem:
 
 @contextmanager
 def local_copy(origin: str) -> Iterator[Path]:
-    """The path, or that of a fresh clone for a git URL (``URL#PATH``). Raises BadRequest."""
+    """Clones a git URL (``URL#PATH``). Raises BadRequest."""
     if "://" not in origin and not origin.startswith("git@"):
         path = Path(origin)
         if not path.exists():
@@ -90,7 +90,7 @@ def format_of(path: Path) -> str:
 
 
 def licence_of(path: Path) -> Licence:
-    """Of the nearest licence file, here or above."""
+    """Here or above."""
     for folder in (path, *path.parents):
         for name in _LICENCE_FILES:
             file = folder / name
@@ -105,7 +105,7 @@ def licence_of(path: Path) -> Licence:
 
 
 def read(origin: str, path: Path) -> Problem:
-    """Raises BadRequest if it cannot be read, or not become a challenge."""
+    """Raises BadRequest."""
     form = format_of(path)
     try:
         ran = subprocess.run(

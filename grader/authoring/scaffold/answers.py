@@ -1,4 +1,4 @@
-"""Asks a new challenge's reference, in a box, which of the usual cases it answers."""
+"""Asks a new challenge's reference, in a box, which usual cases it answers."""
 
 from __future__ import annotations
 
@@ -27,37 +27,35 @@ from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
 
 _ENV = {"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"}
-# Effects of a case's data (an index, an overflow) may show with one seed alone.
+# One seed alone may show an index or an overflow.
 _SEEDS = (3, 11)
-# For a case with few elements.
+# For few elements.
 _MORE_SEEDS, _FEW_ELEMENTS = (1, 2, 5, 7), 1 << 12
-# In all arrays of an edge case.
+# In an edge case.
 _MOST_ELEMENTS = 1 << 22
-# A longer edge case is too slow for students.
 _CASE_SECONDS = 20.0
 # Relative, in float64: sums of pieces may have another order.
 _SAME = 1e-9
-# Orders of sizes to try for a case that the reference refuses.
+# Orders of a refused case's sizes.
 _MOST_ORDERS = 6
 
 
 @dataclass
 class Answers:
-    """``manifest`` and ``source`` are set before the first question. Close it in the end."""
+    """Set ``manifest`` and ``source`` first. Close it in the end."""
 
     slug: str
     manifest: Manifest | None = None
     source: str = ""
-    # : Try other orders of a refused case's sizes: one may have to be smaller than another.
+    # : One size may have to be smaller than another.
     other_sizes: bool = False
-    # : The reference keeps to these ``atol`` and ``rtol`` in its own precision; or the text of a
-    # ``check.py``.
+    # : Its own precision must keep to it; or to the text of a ``check.py``.
     tolerance: Mapping[str, float] | None = None
     checker: str = ""
     # : Recipes of ``inputs()``, and names for their texts.
     usual: Mapping[str, Filling] = field(default_factory=dict)
     names: Mapping[str, object] = field(default_factory=dict)
-    # : Without a tolerance or checker: errors of the reference's own precision, and the right values.
+    # : Without a tolerance or checker: its own errors, and the right values.
     errors: list[tuple[Any, Any]] = field(default_factory=list)
     # : Name -> category and reason. ``why``: the last question's.
     left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -67,7 +65,6 @@ class Answers:
     _check: BoxedChecker | None = None
 
     def ask_about(self, manifest: Manifest, source: str) -> None:
-        """Forget what was answered, and ask ``source``."""
         if source != self.source and self._box is not None:
             self._box.close()
             self._box = None
@@ -76,7 +73,7 @@ class Answers:
         self.left_out.clear()
 
     def of(self, cases: Sequence[Planned], *, some: bool = False) -> list[Planned]:
-        """Those that the reference answers. Raises BadRequest if there is none and there should be ``some``."""
+        """Raises BadRequest if there should be ``some``."""
         found = [answered for case in cases if (answered := self._answered(case)) is not None]
         if some and not found:
             raise BadRequest(f"The reference answers no case: {self.why}.")
@@ -104,7 +101,7 @@ class Answers:
             return
         tried = [tuple(case.sizes.values())]
         most = max(case.sizes.values())
-        # Keep the size that the case is about; raise as few others as possible to it.
+        # Keep the case's size; raise few others to it.
         if case.category in ("block_edge", "empty"):
             named = next((name for name in case.sizes if case.name.startswith(f"{name}_")), None)
             others = [
@@ -129,7 +126,7 @@ class Answers:
         return self.manifest
 
     def _is_answered(self, case: Planned, *, chosen: bool = False) -> bool:
-        """``chosen`` among several: one of these would do by luck with few seeds."""
+        """``chosen`` among several, it needs more seeds: one could pass by luck."""
         elements = sum(math.prod(self._shown.shape(arg, case.sizes)) for arg in self._shown.buffers)
         if elements > _MOST_ELEMENTS:
             self.why = "its arrays are too large for an edge case"
@@ -146,7 +143,7 @@ class Answers:
         return not self.why
 
     def _problem(self, case: Case, seed: int) -> str:
-        """Why the reference's answer is of no use, or ""."""
+        """Why the answer is of no use, or ""."""
         given = arguments(self._shown, case, draw_inputs(self._shown, case, seed))
         results, usual = self._call(given), self._call(given, wide=False)
         shapes = [tuple(result.shape) for result in results]
@@ -172,7 +169,7 @@ class Answers:
         }
 
     def _inexact(self, arg: Argument, exact: Any, single: Any) -> str:
-        """Why PyTorch itself, in the inputs' precision, leaves too little of the tolerance to a kernel."""
+        """Why PyTorch's precision leaves too little of the tolerance to a kernel."""
         finite = exact.isfinite()
         right = exact[finite].double()
         error = (single[finite].double() - right).abs()
@@ -189,7 +186,7 @@ class Answers:
     def _refused(
         self, case: Case, given: Mapping[str, Any], right: Mapping[str, Any], own: Mapping[str, Any]
     ) -> str:
-        """Why the problem's check refuses the reference's answer, in float64 or its own precision."""
+        """Why the problem's check refuses its answer, in float64 or its own precision."""
         if self._check is None:
             spec = BoxSpec(BoxPurpose.BASELINE, env=_ENV)
             box = ReferenceBox(LocalBoxes(), spec, self.slug, self.checker, lambda: None, part="checker")
@@ -201,9 +198,7 @@ class Answers:
         return ""
 
     def divided(self) -> str:
-        """A size along which the reference may be computed piece by piece, as it proved at small sizes; or
-        "".
-        """
+        """A size along which the reference can be split, as small sizes proved; or ""."""
         manifest = self._shown
         tried = next((case for case in self._known.values() if case and case.category == "odd"), None)
         if (
@@ -219,7 +214,6 @@ class Answers:
         return next((name for name in names if self._divides(name, given)), "")
 
     def _may_divide(self, name: str) -> bool:
-        """All results have it as a dimension, and no dimension is computed from it."""
         texts = [text for arg in self._shown.buffers for text in arg.shape]
         alone = all(text == name or name not in parse(text).names for text in texts)
         return alone and all(name in arg.shape for arg in self._shown.results)
@@ -270,9 +264,7 @@ class Answers:
         return found if isinstance(found, tuple) else (found,)
 
     def example(self, most: float = math.inf) -> str:
-        """Small numbers and the reference's result, with sizes of 1 if it would have more than ``most``
-        characters; "" if no small size fits.
-        """
+        """With sizes of 1 if it would exceed ``most`` characters; "" if no small size fits."""
         found = self._example(texts.example_sizes(self._shown))
         if len(found) <= most:
             return found

@@ -26,20 +26,19 @@ FLOPS_HINT = "memory, or how many operations it takes, in the sizes, such as 2 *
 DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
 # Not one inside max(n-k+1, 0).
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
-# In all buffers: the interpreter computes this many in about a second.
+# The interpreter takes about a second.
 _INTERPRETER_ELEMENTS = 50_000
-# In all buffers, and operations: a second or two to draw, compute and compare.
+# A second or two.
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
-# Of a workload in place of those to come.
 _NO_NAME = "none"
 _EXPRESSION_CHARS = 200
-# Terms of a cost that are written one by one.
+# Written one by one.
 _MANY_TERMS = 8
 # No GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
-# A size in workloads that only results have.
+# For sizes that only results have.
 _CHOSEN = 64
-# Also ranks a generated workload on GPUs faster than the H200.
+# For GPUs faster than the H200.
 _SPARE_TIME = 1.1
 
 
@@ -102,7 +101,7 @@ class Draft:
 
 
 def read_arg(text: str) -> Argument:
-    """Raises BadRequest if ``text`` does not follow ARG_HINT."""
+    """Raises BadRequest."""
     name, kind, dtype, rest = [*text.split(":"), "", "", ""][:4]
     if text.count(":") > 3:
         raise BadRequest(f"'{text}' has too many parts.", ARG_HINT)
@@ -126,7 +125,6 @@ def read_arg(text: str) -> Argument:
 
 
 def complete(args: list[Argument]) -> list[Argument]:
-    """Adds undeclared sizes of shapes at the end."""
     known = {arg.name for arg in args}
     for arg in [*args]:
         for text in arg.shape:
@@ -143,7 +141,7 @@ def _check_usable(manifest: Manifest) -> None:
 
 
 def read_workload(text: str, manifest: Manifest) -> Workload:
-    """Raises BadRequest if ``text`` does not follow WORKLOAD_HINT, or lacks a size."""
+    """Raises BadRequest."""
     try:
         sizes = {name.strip(): int(value) for name, value in (part.split("=") for part in text.split(","))}
     except ValueError as error:
@@ -156,9 +154,8 @@ def read_workload(text: str, manifest: Manifest) -> Workload:
 
 
 def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
-    """One workload for the interpreter and one for the emulated GPU, then the given ones; adds one long
-    enough to rank and one that fits a GPU of 16 GB if needed. ``manifest`` has the cost. Raises BadRequest if
-    no size does.
+    """Adds workloads for the interpreter, the emulated GPU, ranking and 16 GB if needed. ``manifest`` has the
+    cost. Raises BadRequest if no size fits.
     """
     rungs = list(given)
     if not any(_fits(manifest, workload) for workload in rungs):
@@ -200,7 +197,7 @@ def _is_quick(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    """Sizes that double in turn. One that no input has as a dimension, such as the k of a top-k, stays small."""
+    """Sizes that double in turn, except one that no input has, such as the k of a top-k."""
     read = {name for arg in manifest.given for text in arg.shape for name in parse(text).names}
     growing = [name for name in manifest.sizes if name in read] or manifest.sizes
     sizes = {name: alone(manifest, name, 1 if name in growing else _CHOSEN) for name in manifest.sizes}
@@ -212,13 +209,13 @@ def _steps(manifest: Manifest) -> list[Workload]:
 
 
 def _bounded_steps(manifest: Manifest) -> list[Workload]:
-    """``_steps`` that the constraints allow; a bounded size stays at its bound, and the others go on."""
+    """A size stays at its bound, and the others go on."""
     found = [_within_bounds(manifest, step) for step in _steps(manifest)]
     return [step for step in found if is_possible(manifest, step.sizes)]
 
 
 def _within_bounds(manifest: Manifest, step: Workload) -> Workload:
-    """Halves one size until every constraint holds; unchanged if none does it alone."""
+    """Halves one size; unchanged if that does not suffice."""
     for name in step.sizes:
         sizes = dict(step.sizes)
         while sizes[name] > 1 and not is_possible(manifest, sizes):
@@ -236,7 +233,7 @@ def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload
 
 
 def _smallest(manifest: Manifest) -> Workload:
-    """The first step that is long enough on a fast GPU."""
+    """Long enough on a fast GPU."""
     for step in _bounded_steps(manifest):
         if (roofline_seconds(manifest, step, H200) or 0.0) * 1e6 >= _SPARE_TIME * limits.RANKED_ROOFLINE_US:
             return step
@@ -265,11 +262,11 @@ def _bytes(args: list[Argument]) -> str:
 
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """``factor * product`` of each term; many terms share products."""
+    """Many terms share products."""
     if len(terms) > _MANY_TERMS:
         products = dict.fromkeys(product for _, product in terms)
         terms = [(sum(factor for factor, its in terms if its == product), product) for product in products]
-    # Drops the smallest if it is too long for an expression: it stays a lower bound.
+    # Without the smallest if it is too long: it stays a lower bound.
     terms = sorted(terms, key=lambda term: term[1].count("*"), reverse=True) if _long(terms) else terms
     while _long(terms):
         terms = terms[:-1]

@@ -1,8 +1,8 @@
 """The example that a new challenge computes.
 
-Each element of a result comes from one of an input: at the same place if the shapes are equal, else counted
-from the input's end, repeating. Floats are doubled, integers inverted, and an integer that becomes a float
-gives its highest 8 bits. All are exact, so no tolerance hides a wrong kernel.
+A result's element comes from an input's: at the same place if the shapes are equal, else counted from the
+end, repeating. Floats are doubled, integers inverted, and an integer that becomes a float gives its highest 8
+bits. All are exact, so no tolerance hides a wrong kernel.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Formula:
 
     @property
     def bytewise(self) -> bool:
-        """Both are packed: each byte comes from one of the source, with both numbers negated or inverted."""
+        """Both are packed: each byte negates or inverts the source's two numbers."""
         return self.source.dtype.packed and self.source.dtype is self.result.dtype
 
     @property
@@ -37,7 +37,6 @@ class Formula:
 
     @property
     def flip(self) -> int:
-        """What to xor a byte with."""
         return 0x88 if self.result.dtype.floating else 0xFF
 
     @property
@@ -57,8 +56,8 @@ class Formula:
 
     @property
     def asks(self) -> bool:
-        """1 if a float is positive, else 0: for integer results, and floats to which Triton's interpreter
-        rounds unlike PyTorch: bfloat16 and, from float64, float16.
+        """1 if positive, else 0: for integers, and floats to which Triton's interpreter rounds unlike PyTorch
+        (bfloat16 and, from float64, float16).
         """
         pair = (self.source.dtype, self.result.dtype)
         narrowed = pair[1] is DType.BFLOAT16 and pair[0] is not DType.BFLOAT16
@@ -106,7 +105,7 @@ def _wrapped(number: int, dtype: DType) -> int:
 
 
 def formulas(manifest: Manifest) -> list[Formula]:
-    """One per result, in signature order. Raises BadRequest if a result's type has no example."""
+    """In signature order. Raises BadRequest if a type has no example."""
     made = [Formula(arg, _source(manifest, arg)) for arg in manifest.results]
     for formula in made:
         source, result = formula.source, formula.result
@@ -122,12 +121,11 @@ def formulas(manifest: Manifest) -> list[Formula]:
 
 
 def _alone(dtype: DType) -> bool:
-    """No example converts to or from it."""
     return dtype.packed or dtype.complex or (dtype.floating and not dtype.as_float.signed)
 
 
 def _source(manifest: Manifest, result: Argument) -> Argument:
-    """The result itself if it is an inout, else the most similar input."""
+    """An inout itself, else the most similar input."""
     if result.kind is Kind.INOUT:
         return result
     return max(

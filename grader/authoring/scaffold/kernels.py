@@ -1,4 +1,4 @@
-"""The example's kernels: a solution in each language, and mutants of the Triton one with one mistake each."""
+"""The example's solutions, and Triton mutants with one mistake each."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _triton_kernel(formula: Formula, style: Style) -> str:
 
 
 def _triton_value(formula: Formula) -> str:
-    """In float32 or wider: the interpreter cannot compute in narrower floats."""
+    """The interpreter cannot compute in narrower floats."""
     dtype = formula.result.dtype
     kind = _TRITON.get(dtype, dtype.value)
     values = "values"
@@ -110,7 +110,7 @@ def _triton_value(formula: Formula) -> str:
 
 
 def _to(values: str, kind: str) -> str:
-    """The interpreter converts only float32 to bfloat16 and to floats of 8 bits."""
+    """The interpreter converts only float32 to these."""
     by_single = kind == "bfloat16" or kind.startswith("float8")
     return f"{values}.to(tl.float32).to(tl.{kind})" if by_single else f"{values}.to(tl.{kind})"
 
@@ -226,7 +226,7 @@ def _cuda_count(arg: Argument) -> str:
 
 
 def _c_expression(node: ast.expr) -> str:
-    """A shape expression in C++. All numbers are int64_t, so products do not overflow."""
+    """In C++. int64_t products do not overflow."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return f"int64_t{{{value}}}"

@@ -1,5 +1,3 @@
-"""The texts of a new challenge. Another way to begin one is another class with these methods."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +10,7 @@ from grader.languages import Language
 
 
 class Operation(Protocol):
-    """``manifest`` is complete and valid. Texts are whole files; mutants have the names of their files."""
+    """``manifest`` is complete and valid. Texts are whole files."""
 
     def manifest(self, manifest: Manifest) -> str: ...
 
@@ -30,7 +28,7 @@ class Operation(Protocol):
 
 
 class Example:
-    """A formula that fits the signature, see ``formula.py``."""
+    """See ``formula.py``."""
 
     def manifest(self, manifest: Manifest) -> str:
         return texts.manifest_text(manifest)
