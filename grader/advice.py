@@ -1,5 +1,3 @@
-"""What to look at first in a report: one or two sentences for its author."""
-
 from __future__ import annotations
 
 import re
@@ -55,8 +53,8 @@ def advise(report: Report) -> Advice:
 
 
 def same_findings(failing: Sequence[CaseReport]) -> list[list[CaseReport]]:
-    """Cases that fail in the same way, in order of the first of each; findings that name the mistake come
-    first. Numbers in a finding may differ. A wrong answer without a hint has no finding.
+    """In order of the first of each; findings that name the mistake come first. Numbers may differ. A wrong
+    answer without a hint has no finding.
     """
     groups: dict[tuple[str, str], list[CaseReport]] = {}
     for case in failing:
@@ -67,7 +65,7 @@ def same_findings(failing: Sequence[CaseReport]) -> list[list[CaseReport]]:
 
 
 def _is_told(case: CaseReport) -> bool:
-    """True if it fails at usual sizes and values, and the finding names the mistake or its line."""
+    """At usual sizes and values, with the mistake or its line."""
     if case.hidden or case.on is not None or case.category in _SPECIAL:
         return False
     if case.verdict is CaseVerdict.RUNTIME_ERROR:
@@ -108,7 +106,7 @@ def _of_light(worst: WorkloadReport, alone: bool) -> str:
 
 
 def _bound(workload: WorkloadReport) -> str:
-    """The lower ceiling: memory or arithmetic."""
+    """Memory or arithmetic."""
     cost = workload.cost
     if cost is None or cost.bandwidth is None or cost.rate is None:
         return ""

@@ -1,8 +1,4 @@
-"""Packs the command line as a wheel from the running installation, so a server offers a client of its
-version.
-
-It is pure Python and has no challenges: anybody may fetch it, and those here may be unpublished.
-"""
+"""Packs the command line from the running installation as a wheel, without challenges: anybody may fetch it."""
 
 from __future__ import annotations
 
@@ -21,12 +17,11 @@ import grader
 
 _DISTRIBUTION = "kernel-grader"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: grader\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-# Fixed, so each process and host packs the same bytes.
+# Each process and host packs the same bytes.
 _TIME = (1980, 1, 1, 0, 0, 0)
 _PACKAGE = Path(grader.__file__).parent
-# Links, in a checkout.
 _LINKED = ("sandbox", "web")
-# Not for clients, or built for one processor, or only in a checkout.
+# Not for clients, or for one processor, or only in a checkout.
 _LEFT_OUT = ("catalogue", "docs", "__pycache__", "built", "prebuilt", "client")
 
 
@@ -42,7 +37,7 @@ def client_wheel_name() -> str:
 
 @cache
 def client_wheel() -> ClientWheel:
-    """A wheel in PyPA's binary distribution format 1.0. Raises as ``client_wheel_name``."""
+    """PyPA's binary distribution format 1.0. Raises as ``client_wheel_name``."""
     name = client_wheel_name()
     folder = name.removesuffix("-py3-none-any.whl") + ".dist-info"
     installed = distribution(_DISTRIBUTION)

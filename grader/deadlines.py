@@ -1,6 +1,6 @@
-"""Deadlines in the time zone of a course or competition, and how late a moment is.
+"""Deadlines in a time zone, and how late a moment is.
 
-Days are calendar days of the zone: when clocks change, the day after a deadline at 18:00 still ends at 18:00.
+Days are calendar days: when clocks change, the day after a deadline at 18:00 still ends at 18:00.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class WindowPhase(StrEnum):
 
 @dataclass(frozen=True)
 class Window:
-    """One student's times, in UTC. Without ``late_until`` nothing is accepted after ``due_at``."""
+    """In UTC. Without ``late_until`` nothing is accepted after ``due_at``."""
 
     open_at: datetime
     due_at: datetime
@@ -68,15 +68,14 @@ def find_zone(name: str) -> ZoneInfo:
 
 
 def zoned(at: datetime, zone: str) -> str:
-    """A time with its zone: ``2027-03-01 09:00 CET``."""
+    """``2027-03-01 09:00 CET``."""
     return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
-    """A moment in UTC. Without an offset it is a time in ``zone``; a day alone means its beginning, or with
-    ``end`` the end of its last second. If clocks show a time twice, ``end`` takes the later one.
-
-    Raises BadRequest for no time, or one that the clocks of ``zone`` skip.
+    """In UTC. Without an offset, ``text`` is in ``zone``; a day alone means its beginning, or with ``end``
+    the end of its last second. If clocks show a time twice, ``end`` takes the later one. Raises BadRequest,
+    also for a time that clocks skip.
     """
     words = text.strip()
     try:
@@ -102,6 +101,6 @@ def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
 
 
 def day_begins(at: datetime, zone: ZoneInfo) -> datetime:
-    """The midnight before ``at`` in ``zone``, in UTC."""
+    """Midnight in ``zone``, in UTC."""
     midnight = _wall(at, zone).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight.replace(tzinfo=zone).astimezone(UTC)

@@ -1,7 +1,7 @@
-"""The kinds of device that judge submissions, one row per kind.
+"""The kinds of device that judge submissions.
 
-A new kind needs a row here, its ``grader.judge.device.Device`` and, if boxes must be given its devices, a row
-in ``grader.sandbox.gpu``. Workers, web and command line read the table: import no torch.
+A new kind needs a row here, its ``grader.judge.device.Device`` and, if boxes get its devices, a row in
+``grader.sandbox.gpu``. The command line reads the table: import no torch.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from grader.languages import ON_EMULATED, ON_GPU, ON_HOST, Language
 from grader.sandbox.emulator import is_built
 from grader.sandbox.gpu import GPU_KINDS, NVIDIA, Gpu, GpuKind
 
-# The board of machines without a GPU, and the architecture that shows whether CUDA sources compile.
+# For machines without a GPU; nvcc still shows whether CUDA sources compile.
 CPU, CPU_ARCHITECTURE = "cpu", "sm_90"
-# CUDA sources become PTX for the emulated GPU.
 EMULATED, EMULATED_ARCHITECTURE = "emulated", "compute_90a"
 
 
@@ -28,23 +27,21 @@ EMULATED, EMULATED_ARCHITECTURE = "emulated", "compute_90a"
 class DeviceKind:
     name: str
     title: str
-    # A pattern of its boards' full names, which matches no other kind's.
+    # A pattern of full names that matches no other kind's.
     boards: str
     # Empty if models name the boards.
     only_board: str
-    # ON_HOST, ON_GPU or ON_EMULATED of ``grader.languages``.
     on: str
-    # The share by which times must differ to rank apart: the measured spread of gradings of one kernel.
+    # The measured spread of gradings of one kernel: closer times rank equal.
     resolution: float
-    # Why its times are not representative, to follow "times on cpu ..."; empty if they are.
+    # Why its times are not representative, after "times on cpu ...".
     caution: str
-    # Memory and arithmetic are measured there, so workloads rank by their roofline.
+    # Memory and arithmetic are measured there, for rooflines.
     ceilings: bool
-    # For nvcc; empty if each device reports its own.
+    # For nvcc; empty if devices report theirs.
     architecture: str
-    # "module:name" of a function of a board's name and a device's number, which makes the ``Device``.
+    # "module:name" of a function: board's name and device's number -> ``Device``.
     back_end: str
-    # None if a worker needs no device.
     gpus: GpuKind | None
 
     def __post_init__(self) -> None:
@@ -67,9 +64,7 @@ class DeviceKind:
 
     @property
     def samples_large(self) -> bool:
-        """Whether it runs sampled blocks of the cases that are for a GPU alone
-        (``grader.challenge.pattern``).
-        """
+        """Sampled blocks of GPU-only cases (``grader.challenge.pattern``)."""
         return self.on == ON_EMULATED
 
     @property
@@ -106,10 +101,9 @@ EMULATED_GPU = DeviceKind(
     back_end="grader.judge.host_device:emulated_device",
     gpus=None,
 )
-# A board of several GPUs per submission.
+# Boards with several GPUs per submission.
 _SEVERAL = re.compile(r"-x(\d)$")
-# NVIDIA's model names as boards spell them: a100-sxm4-80gb, rtx-4090, t4. ``board_of`` prefixes others with
-# "nvidia".
+# Such as a100-sxm4-80gb, rtx-4090, t4. ``board_of`` prefixes others with "nvidia".
 _NVIDIA_BOARDS = (
     r"((gb|gh|mx|[abghklmptv])\d[a-z0-9]*|\d+[a-z]*|pg\d+|gpu|graphics|nvidia|rtx|gtx|gts|gt|titan|grid|cmp|nvs"
     r"|orin|thor|xavier)(-[a-z0-9]+)*"
@@ -128,7 +122,7 @@ NVIDIA_GPU = DeviceKind(
     gpus=NVIDIA,
 )
 
-# Tests add rows here; all others read DEVICE_KINDS.
+# Tests add rows here.
 _table = {kind.name: kind for kind in (HOST, EMULATED_GPU, NVIDIA_GPU)}
 DEVICE_KINDS = MappingProxyType(_table)
 
@@ -139,7 +133,7 @@ def find_kind(board: str) -> DeviceKind | None:
 
 
 def kind_of(board: str) -> DeviceKind:
-    """Like ``find_kind``, but raises UnknownDevice."""
+    """Raises UnknownDevice."""
     if (found := find_kind(board)) is None:
         kinds = ", ".join(
             f"{kind.title} ({kind.only_board or 'by its model'})" for kind in DEVICE_KINDS.values()
@@ -154,14 +148,14 @@ def resolve_back_end(kind: DeviceKind) -> Any:
 
 
 def board_of(gpu: Gpu) -> str:
-    """The board of a GPU, by its model; of two that are used together: h200-x2."""
+    """By the GPU's model; of two that are used together: h200-x2."""
     name = board_name(gpu.name) + (f"-x{len(gpu.every)}" if gpu.others else "")
     kind = next(kind for kind in DEVICE_KINDS.values() if kind.gpus is GPU_KINDS[gpu.kind])
     return name if find_kind(name) is kind else f"{kind.name}-{name}"
 
 
 def gpus_of(board: str) -> int | None:
-    """How many GPUs a submission has there; None: as many as its challenge asks for."""
+    """GPUs per submission; None: as its challenge asks."""
     kind = find_kind(board)
     if kind is None or kind.on != ON_GPU:
         return None
@@ -170,28 +164,23 @@ def gpus_of(board: str) -> int | None:
 
 
 def takes(board: str, gpus: int) -> bool:
-    """Whether challenges for that many GPUs are judged there. Boards of several refuse those for one GPU,
-    which would only get a second board.
-    """
+    """Boards of several GPUs refuse challenges for one, which would only get a second board."""
     there = gpus_of(board)
     return there is None or (there >= gpus > 1) or there == gpus == 1
 
 
 def caution_of(board: str) -> str:
-    """Why times on ``board`` are not representative. Has an answer for any name: a record may come from
-    another release.
-    """
+    """A record's name may come from another release."""
     kind = find_kind(board)
     return (kind.caution if kind is not None else "") or "say nothing of a GPU"
 
 
 def resolution_of(board: str) -> float:
-    """See ``DeviceKind.resolution``; a measured GPU's for an unknown name."""
+    """An unknown name gets a measured GPU's."""
     return (find_kind(board) or NVIDIA_GPU).resolution
 
 
 def endless_seconds(board: str) -> float:
-    """How long an endless loop keeps a judge busy, about."""
     kind = find_kind(board) or NVIDIA_GPU
     if kind.on == ON_GPU:
         return limits.CASE_SECONDS
@@ -199,7 +188,7 @@ def endless_seconds(board: str) -> float:
 
 
 def fixed_architectures() -> dict[str, str]:
-    """Board -> nvcc's architecture, if it is known without a device."""
+    """Board -> nvcc's architecture."""
     kinds = DEVICE_KINDS.values()
     return {kind.only_board: kind.architecture for kind in kinds if kind.only_board and kind.architecture}
 
@@ -224,7 +213,7 @@ def languages_of(device: str) -> list[Language]:
 
 
 def compiled_ahead(device: str, language: Language) -> bool:
-    """Whether the device runs kernels of ``language`` that can be compiled elsewhere, before it is free."""
+    """Whether kernels can be compiled elsewhere, before the device is free."""
     kind = find_kind(device)
     return language.kernels_ahead and kind is not None and kind.on == ON_GPU
 

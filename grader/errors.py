@@ -1,6 +1,4 @@
-"""Every error a person can meet, with a hint how to fix it. One class sets the API's HTTP status and the
-CLI's exit code.
-"""
+"""Every error that people see. One class sets the API's status and the CLI's exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ EXIT_TIMED_OUT = 5
 
 
 class GraderError(Exception):
-    """Base of every error shown to a person. Subclasses set ``code``, ``status`` and ``exit_code``."""
+    """Subclasses set ``code``, ``status`` and ``exit_code``."""
 
     code = "error"
     status = 500

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# For display only: calculations and JSON keep the exact value.
+# For display; calculations and JSON keep the exact value.
 _POINT_DIGITS = 2
 
 
 def duration(us: float) -> str:
-    """Microseconds with three significant digits and a unit that fits: ``12.3 µs``, ``4.56 ms``."""
+    """``12.3 µs``, ``4.56 ms``."""
     for unit, scale in (("µs", 1.0), ("ms", 1e3)):
         if us / scale < 999.5:
             return f"{three_digits(us / scale)} {unit}"
@@ -40,13 +40,13 @@ def sizes(values: Mapping[str, int]) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Three significant digits without an exponent, from 0.1 up: ``1.31``, ``12.3``, ``1,234``."""
+    """From 0.1 up: ``1.31``, ``12.3``, ``1,234``."""
     places = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:,.{places}f}"
 
 
 def in_units(number: float, unit: str) -> str:
-    """An error in ``unit`` ("ulps" or "steps"): ``17 ulps``, ``1 step``."""
+    """``17 ulps``, ``1 step``."""
     text = f"{number:,.0f}" if number == int(number) and number < 1e6 else f"{number:.3g}"
     return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
 

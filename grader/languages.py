@@ -1,7 +1,7 @@
-"""The languages of submissions, one row per language.
+"""The languages of submissions.
 
-No other module compares a language with a particular one. A new one needs a row here, its loader in
-``sandbox/runner`` and, if it is compiled, its compiler in ``grader.sandbox.compiler`` and
+No other module compares a language with a particular one. A new one needs a row here, a loader in
+``sandbox/runner`` and perhaps a compiler in ``grader.sandbox.compiler`` and
 ``grader.judge.compilation.COMPILERS``. Import nothing heavy: the command line reads the table at start.
 """
 
@@ -20,22 +20,19 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-# The host's processor with Triton's interpreter, a GPU, and a GPU emulated on the host's processor.
 ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 
 
 @dataclass(frozen=True)
 class Running:
-    # A module in ``sandbox/runner``. Its ``load_submission(message, descriptors)`` returns a function that
-    # makes a call from a binding.
+    # In ``sandbox/runner``. Its ``load_submission(message, descriptors)`` returns a function that makes a
+    # call from a binding.
     loader: str
-    # Imported before there is a submission, see ``sandbox/runner/preload.py``.
+    # See ``sandbox/runner/preload.py``.
     preload: str
 
 
 class _Rows(type):
-    """Lets ``Language`` iterate over its rows."""
-
     def __iter__(cls) -> Iterator[Language]:
         return iter([*LANGUAGES.values()])
 
@@ -45,7 +42,7 @@ class _Rows(type):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Language(str, metaclass=_Rows):
-    """A row. As a string it equals its ``value``, the word in requests, reports and the database."""
+    """As a string, the word in requests, reports and the database."""
 
     # At most 16 characters, see ``grader.records.models``.
     value: str
@@ -61,33 +58,31 @@ class Language(str, metaclass=_Rows):
     editor: str
     # Parameters have no types, and ``ast`` finds syntax errors.
     python: bool
-    # The line that a student implements; ``$parameters`` are the challenge's.
+    # ``$parameters`` are the challenge's.
     declaration: str
-    # A source that loads but does nothing. It may use ``$title``, ``$parameters`` and ``$declaration``; a
-    # line with ``$argument`` is repeated per argument, one with ``$header`` per needed header.
+    # Loads but does nothing. It may use ``$title``, ``$parameters`` and ``$declaration``; a line with
+    # ``$argument`` is repeated per argument, one with ``$header`` per needed header.
     starter: str
-    # Its runner has torch: the judge looks for work done by torch's kernels, and cannot hide torch's
-    # libraries.
+    # The judge looks for work by torch's kernels, and cannot hide its libraries.
     torch: bool
     # By kind of device.
     running: Mapping[str, Running]
-    # A name in ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
+    # In ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
     compiler: str | None = None
-    # Kernels work on blocks of elements, as in Triton, not threads.
+    # Kernels work on blocks of elements, not threads.
     programs: bool = False
-    # A package that its runner imports besides the judge's, and how to install it.
+    # Imported by its runner, and how to install it.
     package: str = ""
     install: str = ""
-    # A GPU's runner compiles kernels at their first call; ``grader.sandbox.compiler.triton`` does it ahead.
+    # Kernels that compile at their first call; ``grader.sandbox.compiler.triton`` does it ahead.
     kernels_ahead: bool = False
-    # The starter of a challenge with ``[autograd]``; empty: the usual one. It may also use ``$forward``,
-    # ``$results``, ``$upstream`` and ``$gradients``.
+    # With ``[autograd]``; empty: the usual one. It may also use ``$forward``, ``$results``, ``$upstream`` and
+    # ``$gradients``.
     function_starter: str = ""
-    # A regular expression for line starts that only this language has.
+    # A pattern of line starts that only this language has.
     signs: str = ""
-    # False: a new challenge accepts it only if asked, as many installations lack its packages.
+    # False: many installations lack its packages.
     usual: bool = True
-    # Its mark on light and dark pages, see ``web/assets.py``.
     colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]
@@ -138,7 +133,7 @@ class Language(str, metaclass=_Rows):
         return self.running[kind].preload if kind in self.running else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies, also from other processes, are the table's own row.
+        # Copies are the table's own row, also from other processes.
         return Language.named, (self.value,)
 
     @classmethod
@@ -159,7 +154,7 @@ class Language(str, metaclass=_Rows):
 
 
 def _validated(value: object) -> Language:
-    """At validation time, so rows added later count."""
+    """Rows added later count."""
     from pydantic_core import PydanticCustomError
 
     try:
@@ -175,20 +170,17 @@ def usual() -> list[Language]:
 
 
 def names() -> str:
-    """``cuda, triton``: for a hint."""
     return ", ".join(language.value for language in Language)
 
 
 def compiled_name() -> str:
-    """A pattern of the file name of a compiled source in compilers' messages."""
+    """A pattern of compiled files in compilers' messages."""
     endings = "|".join(re.escape(language.suffix) for language in Language if language.compiled)
     return f"solution(?:{endings})"
 
 
 def filled(template: str, values: Mapping[str, str], **repeated: list[str]) -> str:
-    """Fill ``template`` with ``values``; a line with a name of ``repeated`` is repeated for each of its
-    texts.
-    """
+    """A line with a name of ``repeated`` is repeated for each of its texts."""
     lines: list[str] = []
     for line in template.splitlines(keepends=True):
         each = next((name for name in repeated if f"${name}" in line), None)

@@ -12,17 +12,15 @@ from pydantic import BaseModel
 
 from grader.formats import rounded_points
 
-# Without this mark some spreadsheets read UTF-8 as their own code page.
+# Else some spreadsheets read UTF-8 as their code page.
 BOM = "\ufeff"
-# Spreadsheets compute cells that begin with =, +, - or @, and skip tabs and line ends before them. Some
-# separate cells at semicolons, so a cell may begin within ours.
+# Spreadsheets compute cells that begin with these, skip tabs and line ends, and may separate cells at
+# semicolons.
 _CELL = re.compile(r'(^|[;\t\r\n]"*)(?=[=+\-@\t\r\n])')
 
 
 def row(cells: Iterable[object]) -> str:
-    """One line as in RFC 4180; None is an empty cell. Text that looks like a formula gets an apostrophe,
-    which marks text in a spreadsheet. Our numbers may be negative.
-    """
+    """RFC 4180. Text that looks like a formula gets an apostrophe. Our numbers may be negative."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\r\n").writerow([_text(cell) for cell in cells])
     return line.getvalue()
@@ -31,9 +29,7 @@ def row(cells: Iterable[object]) -> str:
 def table(
     kind: type[BaseModel], rows: Iterable[BaseModel], points: Collection[str] = (), bom: bool = False
 ) -> Iterator[str]:
-    """The header and the models as lines. Times are ISO text; columns in ``points`` are rounded as points
-    are.
-    """
+    """Columns in ``points`` are rounded as points."""
     columns = list(kind.model_fields)
     yield (BOM if bom else "") + row(columns)
     for each in rows:

@@ -17,9 +17,7 @@ _SEED = 20261122
 
 
 def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
-    """One check, or none without baselines if what is timed does work. Skips cases with NaN or infinity,
-    which a baseline may treat differently.
-    """
+    """Skips cases with NaN or infinity, which a baseline may treat differently."""
     reference, problems = challenge.reference, _undefined(challenge)
     functions = {**({"baseline": reference.baseline} if reference.baseline else {}), **reference.named}
     cases = list(cases)

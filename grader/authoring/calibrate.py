@@ -41,7 +41,7 @@ MARGIN = 4.0
 _NARROW_MARGIN, _NARROW_BYTES = 2.5, 2
 # Above this many proposals, rounding cannot explain a tolerance.
 LOOSE = 50.0
-# Ulps: a larger relative error comes from cancelling terms, in results below this share of the case's
+# A relative error above this many ulps comes from cancelling terms, in results below this share of the case's
 # largest.
 _CANCELLED, _SMALL = 1024.0, 0.1
 # Of the largest result: a larger atol would accept every ordinary answer.
@@ -100,7 +100,7 @@ class Calibration:
         return self.proposed.rtol >= _AS_LARGE
 
     def proposed_units(self, result: str) -> float:
-        """At least 1 ulp; as many steps as were found."""
+        """At least 1 ulp; for steps, as many as were found."""
         found = [error for error in self.measured if error.result == result]
         most = max((error.units for error in found), default=0.0)
         if any(error.unit is Unit.STEPS for error in found):

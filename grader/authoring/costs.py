@@ -63,7 +63,6 @@ def _passes(manifest: Manifest, arg: Argument) -> int:
 
 
 def _nbytes(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
-    """On one GPU."""
     return arg.dtype.bytes_of(math.prod(manifest.shape(arg, sizes))) // (
         manifest.gpus if manifest.on_each(arg) else 1
     )

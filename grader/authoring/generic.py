@@ -373,7 +373,6 @@ def _counts(manifest: Manifest) -> list[str]:
 
 
 def _counted(manifest: Manifest) -> str:
-    """As Python."""
     rules = {
         name: f"known[{rule.first!r}]" for name, rule in manifest.compare.items() if rule.first is not None
     }

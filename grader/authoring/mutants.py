@@ -122,7 +122,7 @@ def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str
     for path in mutant_files(challenge):
         origin = made_from(path.read_text(encoding="utf-8"))
         language = Language.of_file(path.name)
-        # Python's stand-ins, until there is a kernel.
+        # Without a kernel, mutants are in Python.
         if origin and origin not in known and (language in solutions or language not in spoken):
             path.unlink()
             removed.append(path.name)

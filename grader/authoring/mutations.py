@@ -36,7 +36,6 @@ class _Change:
     start: int
     end: int
     text: str
-    # A line that the source needs then.
     needs: str = ""
 
 

@@ -41,7 +41,6 @@ _SURE = 0.001
 _LEARNT, _FIRST, _SPECIAL, _MORE = 6, 3, 2, 21
 # Assumed to have passed, because few were drawn.
 _BENEFIT = 2
-# Of special rounds.
 _SAMPLES = 300
 # More wrong elements in a round are not chance.
 _MANY = 64
@@ -93,7 +92,6 @@ _UNFAIR = ". Give the case's recipes a base that the operation takes, or the cas
 @dataclass(frozen=True)
 class Odds:
     results: list[ApproximationResult] = field(default_factory=list)
-    # With reasons.
     misfits: list[str] = field(default_factory=list)
     unfair: list[str] = field(default_factory=list)
 
@@ -344,7 +342,6 @@ def _same(answer: Tensors, right: Mapping[str, torch.Tensor]) -> bool:
 
 
 def _wrong(draw: Draw, answer: Tensors) -> int:
-    """By the judge."""
     manifest, question = draw.challenge.manifest, draw.question
     wrong = 0
     for arg in manifest.results:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ELEMENTS, EXACT_ELEMENTS, FLOPS = 1 << 18, 1 << 19, 1 << 26
 # The least of a size that shrinks freely, and of one that sums depend on.
 _SEVERAL, _LONG = 64, 256
-# For finding dependences.
+# Sizes and elements for finding dependences.
 _SMALL, _CHANGED = 24, 24
 # "Twice the size, twice as many input elements".
 _GROWS = 1.4

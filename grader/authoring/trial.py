@@ -32,7 +32,6 @@ from grader.sandbox.kernel_headers import lacking
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# Python code raised.
 _RAISED = re.compile(r"\w+ while solve ran")
 # The process called exit, was killed, or broke the connection.
 _EXITED = re.compile(

@@ -199,7 +199,7 @@ def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]
 
 
 def _kills(tried: Sequence[CandidateResult], cases: Sequence[str]) -> Check | None:
-    """Never fails: some cases only show what is allowed."""
+    """Never fails: some cases only show that something is allowed."""
     wrong = [result for result in tried if result.role.wrong and result.ending is CandidateOutcome.FAILED]
     if not wrong:
         return None

@@ -59,11 +59,8 @@ class Round:
 
 @dataclass
 class _Known:
-    """Keys of cases, and the last result."""
-
     passed: set[str] = field(default_factory=set)
     failed: dict[str, CandidateResult] = field(default_factory=dict)
-    # If it never ran a case.
     ending: CandidateResult | None = None
 
 

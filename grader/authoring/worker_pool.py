@@ -63,7 +63,6 @@ class Done:
     checks: list[Check] = field(default_factory=list)
     tried: list[CandidateResult] = field(default_factory=list)
     odds: Odds = field(default_factory=Odds)
-    # By surviving wrong kernel.
     proposed: Mapping[str, Closing] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -197,7 +196,6 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
 
 
 def parts_of(challenge: Challenge, device: Device) -> list[tuple[str, Callable[[], list[Check]]]]:
-    """By the first check of each."""
     return [
         ("spec", lambda: text_checks(challenge)),
         ("checker", lambda: checker_checks(challenge)),

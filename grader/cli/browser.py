@@ -1,4 +1,4 @@
-"""Opens pages in a browser, if the user can see one on this machine."""
+"""Opens pages in a browser that the user can see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of `grader doctor`: decorators, findings and their table.
+"""`grader doctor`'s findings and their table.
 
 A function under ``check`` (one finding) or ``checks`` (any number) never raises: an error becomes a finding.
 """
@@ -22,8 +22,8 @@ P = ParamSpec("P")
 
 
 class Level(StrEnum):
-    """``MISSING``: an optional part does not work. ``WARN``: a possible protection is missing, or timings
-    vary. ``BAD``: the host or other people's data are open to attack.
+    """``MISSING``: an optional part does not work. ``WARN``: a protection is missing, or times vary. ``BAD``:
+    the host or people's data are open to attack.
     """
 
     OK = "ok"
@@ -44,7 +44,7 @@ _COLOURS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """``needed_for``: commands or work. ``name``, ``area`` and ``needed_for`` default to the check's."""
+    """``name``, ``area`` and ``needed_for`` default to the check's."""
 
     level: Level
     message: str
@@ -55,7 +55,7 @@ class Finding:
 
     @property
     def code(self) -> str:
-        """A stable name for programs, such as ``engine.control_groups``."""
+        """Such as ``engine.control_groups``."""
         words = "_".join(self.name.replace(",", "").split()).lower()
         return words if not self.area or words.startswith(f"{self.area}.") else f"{self.area}.{words}"
 
@@ -83,7 +83,7 @@ def bad(message: str, hint: str, name: str = "") -> Finding:
 def check(
     name: str, area: str = "", needed_for: str = "", failed: Level = Level.MISSING
 ) -> Callable[[Callable[P, Finding]], Callable[P, Finding]]:
-    """``failed``: the level of an error that it raises."""
+    """``failed``: the level of an error."""
 
     def made(find: Callable[P, Finding]) -> Callable[P, Finding]:
         @wraps(find)
@@ -142,7 +142,7 @@ def as_table(findings: Iterable[Finding]) -> Table:
 
 
 def as_dict(finding: Finding) -> dict[str, str]:
-    """In JSON. ``mark`` is the level."""
+    """``mark`` is the level."""
     return {
         "code": finding.code,
         "area": finding.area,

@@ -33,7 +33,7 @@ _SHORT_SECONDS = 600
 
 
 class Client:
-    """``token`` None means anonymous."""
+    """``token`` None: anonymous."""
 
     def __init__(self, server: str, token: str | None = None, seconds: float = SECONDS) -> None:
         self.server = server.rstrip("/")
@@ -42,7 +42,7 @@ class Client:
         self._at = _parse(self.server)
 
     def get(self, path: str, **query: object) -> Any:
-        """The JSON at ``path``. Raises Unreachable, or the server's GraderError."""
+        """Raises Unreachable, or the server's GraderError."""
         wanted = {key: value for key, value in query.items() if value is not None}
         return self._call("GET", f"{path}?{urlencode(wanted)}" if wanted else path)
 
@@ -59,7 +59,7 @@ class Client:
         return self._call("DELETE", path)
 
     def download(self, path: str, output: Path, **query: object) -> int:
-        """Stream to a file that appears only when complete; returns bytes. Raises as ``get``."""
+        """The file appears only when complete. Returns bytes. Raises as ``get``."""
         wanted = {key: value for key, value in query.items() if value is not None}
         partial = output.with_name(f"{output.name}.part")
         target = f"{path}?{urlencode(wanted)}" if wanted else path
@@ -120,7 +120,7 @@ class Client:
             answer = json.loads(raw)
         except ValueError as error:
             raise self._no_grader(status, headers) from error
-        # Health answers 503 with a whole body that names the part that is down.
+        # Health names the part that is down in a 503.
         if 200 <= status < 300 or (status == 503 and isinstance(answer, dict) and "parts" in answer):
             return answer
         problem = answer.get("error") if isinstance(answer, dict) else None
@@ -198,7 +198,7 @@ def _kinds(base: type[GraderError]) -> dict[str, type[GraderError]]:
 
 
 def _when_again(seconds: str) -> str:
-    """``in 34 s, at 14:03:20``; empty if the server does not say."""
+    """``in 34 s, at 14:03:20``, or ""."""
     if not seconds.isdecimal():
         return ""
     wait = int(seconds)
@@ -206,14 +206,13 @@ def _when_again(seconds: str) -> str:
     return f"in {wait} s, at {at:%H:%M:%S}" if wait < _SHORT_SECONDS else f"at {at:%Y-%m-%d %H:%M}"
 
 
-# It only explains a failure.
 _VERSION_SECONDS = 5.0
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def understood(model: type[Model], answer: Any) -> Model:
-    """Raises Unreachable if ``answer`` does not fit: another version or another program."""
+    """Raises Unreachable for another version or another program."""
     try:
         return model.model_validate(answer)
     except ValidationError as error:
@@ -233,7 +232,6 @@ def _hint_by_version() -> str:
 
 
 def server_version() -> str | None:
-    """None if it does not say."""
     try:
         health = Client(login.server(), seconds=_VERSION_SECONDS).get("/health")
     except GraderError:
@@ -327,13 +325,11 @@ class Proxy(NamedTuple):
 
 
 def proxy_for(at: SplitResult) -> Proxy | None:
-    """None for this machine, or if no variable names one. Raises BadRequest for a proxy that is not an
-    address.
-    """
+    """None for this machine. Raises BadRequest for a proxy that is not an address."""
     host = at.hostname or ""
     if host in _THIS_MACHINE or not any(name.lower() in _PROXY_VARIABLES for name in os.environ):
         return None  # without the import below
-    # Undocumented and without a stub, but Python's own clients use it.
+    # Python's own clients use it, too.
     from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
     found = getproxies_environment()

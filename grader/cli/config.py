@@ -1,7 +1,6 @@
-"""Settings: the client's come from flags, else the environment, else a file; the platform's only from the
-environment.
+"""Settings: the client's from flags, environment or file; the platform's from the environment.
 
-`grader challenges --json` must start fast, so imports of pathlib, pydantic and the TOML parser are late.
+`grader challenges --json` must start fast: imports of pathlib, pydantic and the TOML parser are late.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Value = str | bool
 
 
 class Key:
-    """``choices`` may be empty: any text. ``of_bool``: true or false."""
+    """Without ``choices``, any text. ``of_bool``: true or false."""
 
     def __init__(
         self,
@@ -39,7 +38,6 @@ class Key:
 
 
 def _languages() -> tuple[str, ...]:
-    # Most commands do not need the table.
     from grader.languages import Language
 
     return tuple(language.value for language in Language)
@@ -51,9 +49,9 @@ KEYS = {
     "language": Key("the language that init writes", "", choices=_languages),
     "browser": Key("whether login and open may open a browser", True, of_bool=True),
 }
-# GRADER_NAME, unless that is a setting of the platform.
+# GRADER_DEVICE and GRADER_LANGUAGE would be the platform's.
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}
-# Importing platformdirs takes 20 of the 30 ms of `grader challenges --json`.
+# platformdirs takes 20 of the 30 ms of `grader challenges --json`.
 _WITH_OWN_FOLDERS = ("darwin", "win32")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
@@ -61,8 +59,6 @@ _flags: dict[str, Value] = {}
 
 
 class Setting:
-    """Its source is ``flag``, ``environment``, ``file`` or ``default``."""
-
     def __init__(self, name: str, value: Value, source: str, place: str = "") -> None:
         self.name = name
         self.value = value
@@ -101,7 +97,7 @@ def path() -> str:
 
 
 def choose(name: str, value: Value) -> None:
-    """A flag's value, which overrides everything until this process ends."""
+    """Overrides environment and file until this process ends."""
     _flags[name] = value
 
 
@@ -119,7 +115,7 @@ def text(name: str) -> str | None:
 
 
 def find(name: str) -> Setting:
-    """Raises BadRequest as ``value`` does."""
+    """Raises BadRequest as ``value``."""
     if name in _flags:
         return Setting(name, _flags[name], "flag", f"--{name}")
     if given := os.environ.get(variable(name)):
@@ -163,7 +159,7 @@ def unknown(name: str, where: str = "") -> BadRequest:
 
 
 def put(name: str, given: str) -> Value:
-    """Write a setting to the file; comments and other lines stay. Raises BadRequest."""
+    """Comments and other lines stay. Raises BadRequest."""
     import json
 
     if name not in KEYS:
@@ -180,7 +176,7 @@ def put(name: str, given: str) -> Value:
 
 
 def take(name: str) -> bool:
-    """Remove a setting from the file; False if it is missing. Raises BadRequest."""
+    """False if it is missing. Raises BadRequest."""
     if name not in KEYS:
         raise unknown(name)
     lines = _lines()
@@ -191,7 +187,6 @@ def take(name: str) -> bool:
 
 
 def _read() -> dict[str, Value]:
-    """Empty if there is no file."""
     try:
         with open(path(), "rb") as file:  # noqa: PTH123
             raw = file.read()
@@ -224,7 +219,7 @@ def _checked(found: Mapping[str, object], raw: str) -> dict[str, Value]:
 
 
 def line_of(name: str, raw: str) -> int:
-    """From 1; 1 if none is found (a table, a quoted key)."""
+    """1 if it is not found (a table, a quoted key)."""
     for number, line in enumerate(raw.splitlines(), start=1):
         if line.partition("=")[0].strip().strip("\"'[]") == name:
             return number
@@ -265,16 +260,14 @@ def _write(lines: list[str]) -> None:
 
 
 def load_settings(**chosen: Any) -> Settings:
-    """Imports ``grader.settings`` late: commands that need no platform start faster."""
+    """Imported late: most commands need no platform."""
     from grader import settings
 
     return settings.load_settings(**chosen)
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Our environment, and a variable for each setting, for a child process. Settings of several parts are
-    there already.
-    """
+    """For a child process. Settings of several parts come from the environment anyway."""
     spelled = {
         f"GRADER_{name.upper()}": str(value)
         for name, value in settings.model_dump(exclude={"oidc"}).items()

@@ -1,6 +1,6 @@
 """The server and the token: from flags, environment or settings, else as kept by `grader login`.
 
-`grader challenges --json` must start fast: no pathlib and no pydantic here.
+`grader challenges --json` must start fast: no pathlib and no pydantic.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 
 def path() -> str:
-    """A file that only its owner may read."""
     return os.path.join(config.folder(), "client.json")  # noqa: PTH118
 
 
@@ -43,13 +42,13 @@ def token() -> str | None:
 
 
 def name() -> str | None:
-    """The user signed in to the server in use; None for a token of the environment."""
+    """None for a token of the environment."""
     kept = _kept()
     return kept.get("name") if kept.get("server", "").rstrip("/") == server() else None
 
 
 def keep(server: str, name: str, token: str) -> None:
-    """With mode 0600 from its first byte."""
+    """The file has mode 0600 from its first byte."""
     folder = os.path.dirname(path())  # noqa: PTH120
     os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     partial = f"{path()}.{os.getpid()}"
@@ -60,7 +59,6 @@ def keep(server: str, name: str, token: str) -> None:
 
 
 def forget() -> bool:
-    """False if there was no file."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path())  # noqa: PTH108
         return True

@@ -1,5 +1,3 @@
-"""Asks for the options of `grader challenge new` and writes the folders."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,7 +16,7 @@ from grader.device_kinds import CPU, EMULATED
 from grader.errors import BadRequest
 from grader.languages import Language, names, usual
 
-# The second text if nobody can be asked.
+# Returns the second text if nobody can answer.
 Ask = Callable[[str, str], str]
 _MEMORY = "memory"
 

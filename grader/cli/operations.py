@@ -128,7 +128,7 @@ def audit(
 
 
 def put_log(found: AuditLog, under: str = "") -> None:
-    """``under``, such as ``/courses/gpu``, is cut from the beginning of subjects."""
+    """Cuts ``under``, such as ``/courses/gpu``, from subjects."""
     rows = table("when", "who", "did", "to", "before", "after", "why")
     for each in found.entries:
         rows.add_row(

@@ -1,4 +1,4 @@
-"""A run of one case with own sizes and inputs: its options, prints, and changes since the last one."""
+"""A run of one case with own sizes and inputs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ from grader.schemas.card_tool import CardTool, CardToolRun
 from grader.schemas.own_case import OwnCase, RunChanges
 from grader.schemas.report import Report, ThreadPrints, place_text
 
-# A JSON file of that many values takes less.
 _FILE_BYTES = 4 * limits.MIB
-# Of prints on a terminal; a pipe gets all.
+# A terminal gets this many, a pipe all.
 _LINES = 40
-# Types of a .npy file -> format of one element.
 _NPY = {
     **{"f2": "e", "f4": "f", "f8": "d"},
     **{"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"},
@@ -38,7 +36,7 @@ def asked(
     seed: int | None,
     tool: CardTool | None = None,
 ) -> OwnCase | None:
-    """The request of the options. Raises BadRequest."""
+    """Raises BadRequest."""
     if case is None:
         if sizes or inputs or seed is not None or tool is not None:
             raise BadRequest(
@@ -87,7 +85,7 @@ def _of_file(name: str, path: Path) -> list[Any]:
 
 
 def _npy(data: bytes) -> list[Any]:
-    """Nested by its shape. Raises ValueError and the like."""
+    """Nested by shape. Raises ValueError and the like."""
     wide = data[6] > 1
     (length,) = struct.unpack_from("<I" if wide else "<H", data, 8)
     start = (12 if wide else 10) + length
@@ -147,7 +145,7 @@ def _lines(prints: Sequence[ThreadPrints]) -> Iterator[str]:
 
 
 def put_changes(client: Client, run: str) -> None:
-    """Differences from the last run of the same case, if there is one."""
+    """Compares with the last run of the same case."""
     try:
         found = understood(RunChanges, client.get(f"/runs/{segment(run)}/changes"))
     except NotFound:

@@ -1,7 +1,7 @@
 """Child processes that are restarted when they die, and end together.
 
-Each child has a session: Ctrl-C reaches only this process, which ends them in order. On Linux a child also
-ends when this process is killed.
+Each child has a session, so Ctrl-C only reaches this process. On Linux a child also ends when this process is
+killed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STOP_SECONDS = 10.0
 # Doubles with each death, so a child that cannot run floods neither log nor machine.
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
-# After this time the next restart is quick again.
+# A child that ran this long restarts quickly again.
 HEALTHY_SECONDS = 60.0
 
 
@@ -59,7 +59,7 @@ class ChildProcess:
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
 
     def _begin_again(self) -> None:
-        """A child that cannot start, for instance on a full disk, must not end the others."""
+        """A child that cannot start (a full disk) must not end the others."""
         try:
             self._begin()
             self.restarts += 1
@@ -74,7 +74,7 @@ class ChildProcess:
             self.process.terminate()
 
     def end(self, deadline: float) -> None:
-        """Kill it after ``deadline`` (monotonic)."""
+        """Kills it after ``deadline`` (monotonic)."""
         try:
             self.process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -84,7 +84,7 @@ class ChildProcess:
 
 
 def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """On Linux it ends when this process dies."""
+    """Ends when this process dies (Linux)."""
     command = [sys.executable, *arguments]
     if sys.platform.startswith("linux"):
         from grader.queue import parent_death
@@ -94,7 +94,7 @@ def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess
 
 
 def end_all(children: Sequence[ChildProcess]) -> None:
-    """Kill those that run after ``STOP_SECONDS``."""
+    """Kills those left after ``STOP_SECONDS``."""
     for child in children:
         child.ask_to_end()
     deadline = time.monotonic() + STOP_SECONDS
@@ -103,13 +103,13 @@ def end_all(children: Sequence[ChildProcess]) -> None:
 
 
 def ended(code: int) -> str:
-    """``was ended by signal 9``, ``ended with exit code 1``."""
+    """``was ended by signal 9``."""
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
 @contextmanager
 def stop_on_signal() -> Iterator[threading.Event]:
-    """SIGINT and SIGTERM set the event; restores the previous handlers."""
+    """Restores the previous handlers."""
     stop = StopFlag()
     kinds = (signal.SIGINT, signal.SIGTERM)
     previous = [signal.signal(kind, lambda *_: stop.set()) for kind in kinds]

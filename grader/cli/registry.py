@@ -1,6 +1,4 @@
-"""Every command: its name, the module of its Typer app, and one line of help, which `grader --help` prints
-without importing Typer.
-"""
+"""Every command, its module, and a line for `grader --help`, which must not import Typer."""
 
 GROUPS = {
     "Solve": {

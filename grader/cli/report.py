@@ -34,16 +34,16 @@ _INDENT = "  "
 
 
 def put_report(report: Report, filename: str, console: Console | None = None) -> None:
-    """``filename``: for the replay commands."""
+    """``filename``: for replay commands."""
     console = console or out()
     for part in _parts(report, filename, console.width):
-        # Programs search for sentences, so lines stay whole without a terminal.
+        # Programs search for sentences, so a pipe gets whole lines.
         unbroken = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
         console.print(part if unbroken else _hanging(part), soft_wrap=unbroken)
 
 
 def _hanging(part: RenderableType) -> RenderableType:
-    """Keep the indent of indented text on wrapped lines."""
+    """Keeps the indent on wrapped lines."""
     if not isinstance(part, Text):
         return part
     lines = part.split("\n")
@@ -124,7 +124,7 @@ def table(title: str, *columns: str) -> Table:
 
 
 def whole(text: Text) -> Text:
-    """People copy commands, and compilers align with spaces."""
+    """Unwrapped: people copy commands, and compilers align with spaces."""
     text.no_wrap = True
     text.overflow = "ignore"
     return text
@@ -134,7 +134,7 @@ def indent(text: str, by: str = "  ") -> str:
     return "\n".join(by + line for line in text.rstrip().splitlines())
 
 
-# Others get one line each; --json has all.
+# The rest get one line each; --json has all.
 _FAILURES_IN_FULL = 5
 _PASSED, _FAILED, _NOT_RUN = ("✓", "green"), ("✗", "bold red"), ("·", "dim")
 _MARKS = {
@@ -192,7 +192,7 @@ def _count(found: list[CaseReport]) -> Text:
 
 
 def grid(found: list[CaseReport], width: int) -> Text:
-    """A line for each category, a mark for each case, in the order of running."""
+    """A line for each category, a mark for each case."""
     by_category: dict[str, list[CaseReport]] = {}
     for case in found:
         by_category.setdefault(case.category, []).append(case)
@@ -252,7 +252,7 @@ _MAP_MARKS: dict[int, tuple[str, str]] = {
 
 
 def _map(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
-    """A letter for each tile: digits for decades of the error."""
+    """A digit is a decade of the error."""
     try:
         lines = found.coarse(_MAP_ROWS, _MAP_COLUMNS)
     except ValueError:
@@ -307,8 +307,8 @@ def _worst(mismatch: Mismatch) -> Table:
 
 
 def replay_command(report: Report, case: CaseReport, filename: str) -> str:
-    """On the same data: on the emulated GPU if it knows the language, because it checks each access. A case
-    only for GPUs runs on the board that judged it.
+    """On the emulated GPU if it knows the language, because it checks each access; a case only for GPUs on
+    the board that judged it.
     """
     words = ["grader", "test", filename, "-c", report.challenge]
     board = report.device if case.on else EMULATED
@@ -381,7 +381,7 @@ OWN = "this"
 
 
 def bars(workload: WorkloadReport, width: int) -> Text:
-    """The submission's time and its baselines, to one scale, in at most ``width`` columns."""
+    """One scale for all, at most ``width`` columns."""
     label = min(_LONGEST_LABEL, max(map(len, (OWN, *workload.baselines_us))))
     room = width - label - _TIME_CELLS - 4
     cells = max(_MIN_CELLS, min(_MAX_CELLS, room))
@@ -404,9 +404,7 @@ def bars(workload: WorkloadReport, width: int) -> Text:
 
 
 def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
-    """``██████├─┼──┤``: a bar to the interval's lower end, then the interval around the time; one mark if
-    narrower than two cells.
-    """
+    """``██████├─┼──┤``: a bar, then the interval; one mark if narrower than two cells."""
     low, middle, high = (_cells(value, longest, cells) for value in (ends[0], time_us, ends[1]))
     wide = high - low
     if wide < 2:
@@ -418,7 +416,7 @@ def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
 
 
 def _cells(value: float, longest: float, cells: int) -> int:
-    """At least one, so a short bar is visible."""
+    """A short bar stays visible."""
     return max(1, round(value / longest * cells)) if longest > 0 else 1
 
 

@@ -1,4 +1,4 @@
-"""After solving, on a terminal: rank, share of the device's ceiling, and the next challenge."""
+"""Printed after solving: rank, share of the ceiling, next challenge."""
 
 from __future__ import annotations
 

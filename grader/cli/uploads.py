@@ -1,5 +1,3 @@
-"""Commands of `challenge` that upload, check and use challenges on the server."""
-
 from __future__ import annotations
 
 import base64

@@ -1,5 +1,3 @@
-"""Pieces of Markdown for pages that are made by code."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +17,7 @@ def code(text: object) -> str:
 
 
 def unwrapped(text: str) -> str:
-    """A docstring as paragraphs of one line each; double backticks become single ones."""
+    """Paragraphs of one line; double backticks become single."""
     paragraphs = text.replace("\b", "").split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs).replace("``", "`").strip()
 

@@ -1,4 +1,4 @@
-"""Collects and serves the counts of this host's processes."""
+"""Serves the counts of this host's processes."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def exposition(folder: Path) -> bytes:
 
 
 def forget_dead(folder: Path) -> int:
-    """Remove the files of dead processes and return their number: each scrape reads all files. Prometheus
-    takes the lost counts for a restart.
-    """
+    """Each scrape reads all files. Prometheus takes lost counts for a restart. Returns the number."""
     gone = 0
     for path in folder.glob("*.db"):
         pid = path.stem.rpartition("_")[2]
@@ -52,8 +50,6 @@ def _lives(pid: int) -> bool:
 
 
 class HostServer:
-    """On a loopback port that a worker can bind."""
-
     def __init__(self, server: WSGIServer, thread: Thread) -> None:
         self.port: int = server.server_port
         self._server = server
@@ -66,7 +62,7 @@ class HostServer:
 
 
 def serve(settings: Settings, folder: Path) -> HostServer | None:
-    """None if ``settings.metrics_port`` is 0, or another worker of this host serves all figures on it."""
+    """None if ``metrics_port`` is 0, or another worker serves it."""
     if not settings.metrics_port:
         return None
     from prometheus_client import CollectorRegistry, start_http_server

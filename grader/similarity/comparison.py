@@ -1,11 +1,8 @@
-"""Finds sources of one challenge that are more alike than independent work.
+"""Finds sources that are more alike than independent work: a reason for a person to look, not a verdict.
 
-A source is a set of features: its statements, and per statement those that its values come from
-(``grader/similarity/statements.py``). A feature that n of N authors have weighs log2(N / n) bits; the
-starter's weigh 0. A pair is reported if the shared weight is a large share of either and exceeds that of a
-few common lines, which depends on N (``least_bits``).
-
-A finding is a reason for a person to look, not a verdict.
+A source's features are its statements, also with those that their values come from. A feature that n of N
+authors have weighs log2(N / n) bits; the starter's weigh 0. A pair is reported if its shared weight is a
+large share of either and above ``least_bits``.
 """
 
 from __future__ import annotations
@@ -20,13 +17,13 @@ from itertools import combinations
 from grader.languages import Language
 from grader.similarity.statements import Statement, statements
 
-# Of either source's weight, by benchmarks/similarity.py.
+# Share of either weight, from benchmarks/similarity.py.
 LEAST_SHARE = 0.55
-# Short sources are alike by necessity, unless no third author has this many features.
+# Short sources are alike by necessity, unless no third author has this much.
 LEAST_FEATURES = 5
-# Bits beyond those that single out one pair of all; each bit halves the chance.
+# Each further bit halves the chance.
 LEAST_BEYOND_CHANCE = 10.0
-# With fewer authors every feature seems rare.
+# With fewer, every feature seems rare.
 FEWEST_AUTHORS = 4
 
 _Feature = tuple[object, ...]
@@ -35,11 +32,11 @@ _Feature = tuple[object, ...]
 @dataclass(frozen=True)
 class Source:
     id: str
-    # Sources of one author or team are not compared.
+    # Sources of one author are not compared.
     author: str
     text: str
     language: Language
-    # False for sources that others are only compared with, such as staff's and earlier years'.
+    # False for sources that others are only compared with, such as staff's.
     reported: bool = True
 
 
@@ -56,7 +53,7 @@ class Match:
 class Pair:
     left: str
     right: str
-    # How much of the left source's weight the right one has, 0 to 1.
+    # Share of the left weight that the right one has.
     left_share: float
     right_share: float
     # Shared weight.
@@ -82,9 +79,7 @@ class _Read:
 
 
 class Comparison:
-    """Sources of one challenge and language. ``starter``: text given to everybody. ``reads`` splits a source
-    into statements.
-    """
+    """In one language. ``starter``: given to everybody. ``reads`` splits a source."""
 
     def __init__(
         self,
@@ -116,7 +111,7 @@ class Comparison:
         return sum(self._bits.get(feature, 0.0) for feature in features)
 
     def all_pairs(self) -> list[Pair]:
-        """Pairs of two authors with shared weight and at least one reported source, most alike first."""
+        """Pairs with shared weight and a reported source, most alike first."""
         if self.authors < FEWEST_AUTHORS:
             return []
         having: defaultdict[_Feature, list[str]] = defaultdict(list)
@@ -135,7 +130,7 @@ class Comparison:
         return sorted(pairs, key=lambda pair: (-pair.share, -pair.bits, pair.left, pair.right))
 
     def pairs(self) -> list[Pair]:
-        """For a person to look at, most alike first."""
+        """Pairs for a person to look at, most alike first."""
         least = least_bits(self.authors)
         return [pair for pair in self.all_pairs() if pair.share >= LEAST_SHARE and pair.bits >= least]
 
@@ -147,7 +142,7 @@ class Comparison:
         return Pair(left, right, bits / self._weight[left], bits / self._weight[right], bits)
 
     def matches(self, left: str, right: str) -> list[Match]:
-        """Shared statements with weight, each line once."""
+        """Shared statements, each line once."""
         places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for each in self._read[right].statements:
             places[each.shape].append(each.line)
@@ -161,13 +156,13 @@ class Comparison:
 
 
 def least_bits(authors: int) -> float:
-    """To be reported: 18 bits for 17 authors, 40 for 500."""
+    """A reported pair shares 18 bits with 17 authors, 40 with 500."""
     rarest = math.log2(max(authors, FEWEST_AUTHORS) / 2)
     return max(LEAST_FEATURES * rarest, 2 * math.log2(max(authors, FEWEST_AUTHORS)) + LEAST_BEYOND_CHANCE)
 
 
 def clusters(pairs: Sequence[Pair]) -> list[list[str]]:
-    """Connected sources, largest group first, each sorted."""
+    """Connected sources, largest group first."""
     root: dict[str, str] = {}
 
     def find(id_: str) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# In a case that is written out.
 _MOST_NUMBERS = 20_000
 _SAMPLES = 2
 _SAMPLE_NUMBERS = 60

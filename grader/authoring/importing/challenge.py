@@ -253,7 +253,6 @@ def _by_rank(seen: Sequence[_Shaped]) -> tuple[list[_Shaped], list[_Shaped]]:
     return [one for one in seen if len(one[1]) == most], [one for one in seen if len(one[1]) < most]
 
 
-# Sizes, and an array's dimensions.
 _Shaped = tuple[Mapping[str, int], Sequence[int]]
 
 
@@ -294,7 +293,7 @@ class ImportedOperation:
         return texts.manifest_text(manifest, tolerance, why, self.waived(manifest))
 
     def waived(self, manifest: Manifest) -> dict[str, str]:
-        """Categories in which the reference answers no case, and why."""
+        """Categories without an answered case, and why."""
         kept = {case.category for case in self.public_cases(manifest)}
         left = {category: why for category, why in self.answers.left_out.values() if category not in kept}
         return {
@@ -437,7 +436,6 @@ def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
 
 
 def _flattened(manifest: Manifest, samples: Sequence[Mapping[str, Any]], theirs: Mapping[str, str]) -> str:
-    """For results without dimensions."""
     single = [
         any(sample["shapes"].get(theirs[arg.name]) == [] for sample in samples) for arg in manifest.results
     ]

@@ -37,7 +37,6 @@ from grader.authoring.importing.probed import (
     used_by,
 )
 
-# Of one sample.
 _MOST_ELEMENTS = 1 << 24
 # After this time, a few samples are enough.
 _SECONDS, _ENOUGH_SAMPLES = 20.0, 4
@@ -151,8 +150,6 @@ class _Data:
 
 @dataclass
 class _Run:
-    """One test."""
-
     spec: Json
     data: _Data
     returned: set[str]

@@ -29,9 +29,7 @@ from grader.sandbox.local_box import LocalBoxes
 _ENV = {"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"}
 # One seed alone may show an index or an overflow.
 _SEEDS = (3, 11)
-# For few elements.
 _MORE_SEEDS, _FEW_ELEMENTS = (1, 2, 5, 7), 1 << 12
-# In an edge case.
 _MOST_ELEMENTS = 1 << 22
 _CASE_SECONDS = 20.0
 # Relative, in float64: sums of pieces may have another order.

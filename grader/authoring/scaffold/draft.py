@@ -28,11 +28,10 @@ DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
 # The interpreter takes about a second.
 _INTERPRETER_ELEMENTS = 50_000
-# A second or two.
+# The emulated GPU takes a second or two.
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
 _NO_NAME = "none"
 _EXPRESSION_CHARS = 200
-# Written one by one.
 _MANY_TERMS = 8
 # No GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
@@ -262,7 +261,6 @@ def _bytes(args: list[Argument]) -> str:
 
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """Many terms share products."""
     if len(terms) > _MANY_TERMS:
         products = dict.fromkeys(product for _, product in terms)
         terms = [(sum(factor for factor, its in terms if its == product), product) for product in products]

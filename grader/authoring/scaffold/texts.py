@@ -232,7 +232,6 @@ def constraint_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
 
 
 def _equations(results: str, said: str) -> str:
-    """The last one gives the results."""
     if not said:
         return results
     *before, last = [ast.unparse(node) for node in ast.parse(said).body] or [said]

@@ -187,7 +187,7 @@ def export(
 
 
 def _allowed(name: str, asks: str) -> bool:
-    """Raises BadRequest if stdin is not a terminal."""
+    """Raises BadRequest without a terminal."""
     words = f"Its licence ({name or 'none'}) {asks}."
     if not sys.stdin.isatty():
         raise BadRequest(words, "If you may use it, say so with --yes.")
@@ -195,14 +195,14 @@ def _allowed(name: str, asks: str) -> bool:
 
 
 def ask(what: str, default: str) -> str:
-    """``default`` if stdin is not a terminal."""
+    """``default`` without a terminal."""
     if not sys.stdin.isatty():
         return default
     return str(typer.prompt(what, default=default, err=True))
 
 
 def _ask_track(tracks: list[str]) -> str:
-    """Raises BadRequest if stdin is not a terminal: no track is a good default."""
+    """No track is a good default: raises BadRequest without a terminal."""
     if not sys.stdin.isatty():
         known = f"The tracks are: {', '.join(tracks)}." if tracks else "There are none yet; use any text."
         raise BadRequest("A challenge needs a track: --track NAME.", known)
@@ -254,7 +254,7 @@ def check(
 ) -> int:
     """Prove challenges: right kernels pass, wrong kernels fail, every claim holds."""
     catalogue = local_catalogue()
-    _ = catalogue.curriculum  # raises if tracks.toml is broken; challenges would load without it
+    _ = catalogue.curriculum  # raises if tracks.toml is broken
     chosen = _chosen(catalogue, slugs or [], every, changed)
     from grader.authoring.proof import Options, prove
     from grader.queue.gpus import chosen_gpus
@@ -303,7 +303,6 @@ def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) 
 
 _COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
 _PARTS = {"args": "signature", "allow": "allowed libraries"}
-# Of a change.
 _MAX_LINES = 12
 
 
@@ -390,7 +389,6 @@ def _show(found: VersionDiff) -> None:
 
 
 def _lines(change: ChangeView) -> list[str]:
-    """Empty for a part that was added or removed."""
     if change.kind != "changed":
         return []
     if isinstance(change.before, str) and isinstance(change.after, str):
@@ -403,7 +401,7 @@ def _lines(change: ChangeView) -> list[str]:
 
 
 def _leaves(where: str, before: Any, after: Any) -> Iterator[str]:
-    """``sizes.n: 7 -> 11`` for each value that differs."""
+    """Gives lines such as ``sizes.n: 7 -> 11``."""
     old, new = _named(before), _named(after)
     if old is None or new is None:
         if before != after:
@@ -425,15 +423,13 @@ def _text(value: Any) -> str:
     return "none" if value is None else jsons.dumps(value)
 
 
-# A check without output for this time reports its current work.
+# A check without output for this time reports its work.
 _QUIET_SECONDS = 60.0
 _STATUS_COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bold red", Status.SKIPPED: "dim"}
 
 
 class ProofProgress:
-    """On stderr: one live line on a terminal, else a line for each tenth, and one for each minute without
-    any.
-    """
+    """A live line on a terminal, else one for each tenth, and for each minute without any."""
 
     def __init__(self) -> None:
         self._bar = Bar(

@@ -129,7 +129,7 @@ _BACK = 200
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """``view`` is None for a file, ``report`` for a submission that is not done."""
+    """``view`` is None for a file."""
 
     name: str
     source: str
@@ -139,7 +139,7 @@ class ComparedSide:
 
 @dataclass(frozen=True)
 class TimeChange:
-    """Microseconds; ``sure`` if the intervals do not overlap."""
+    """In microseconds; ``sure`` if the intervals do not overlap."""
 
     workload: str
     before_us: float
@@ -158,9 +158,9 @@ class SubmissionComparison:
 
     @property
     def lines(self) -> list[str]:
-        """Empty if the sources are the same."""
+        """Empty if equal."""
         old, new = self.before, self.after
-        # Without line ends: CRLF and LF compare equal.
+        # CRLF and LF compare equal.
         return list(unified(old.source.splitlines(), new.source.splitlines(), old.name, new.name))
 
     @property
@@ -184,8 +184,8 @@ def _changes(before: list[WorkloadReport], after: list[WorkloadReport]) -> Itera
 def compare(
     client: Client, first: str, second: str | None, challenge: str | None = None
 ) -> SubmissionComparison:
-    """The older with the newer: a single submission with the one before it, a single file with the latest.
-    Raises NotFound if there is none, BadRequest for a file that cannot be read.
+    """A single submission with the one before it, a file with the latest. Raises NotFound, or BadRequest for
+    a file that cannot be read.
     """
     if second is not None:
         return SubmissionComparison(side(client, first), side(client, second))
@@ -194,7 +194,7 @@ def compare(
 
 
 def side(client: Client, name: str) -> ComparedSide:
-    """A file if it exists or the name has a source's suffix; else a submission."""
+    """A file if it exists or has a source's suffix."""
     path = Path(name)
     if Language.of_file(name) is not None or path.is_file():
         return ComparedSide(name, _read(path))
