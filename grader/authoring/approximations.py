@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import torch
 
 BLOCK = 1024
-# Unread shares of an input.
 SHARES = {"1%": 0.01, "0.1%": 0.001}
 # Fewer unread elements save no time; a row leaves at least one unread.
 _WORTH_IT, _SOME_OF_ONE = 100, 0.5
@@ -50,8 +49,8 @@ class Approximation:
     name: str
     words: str
     answer: Callable[[Draw], Tensors]
-    # If a sum has ``s`` times as many terms, its error relative to the tolerance falls at most by this power
-    # of ``s``.
+    # If a sum has ``s`` times as many terms, its error falls at most by ``s ** -relief``, relative to the
+    # tolerance.
     relief: float = 0.5
     # Right by chance on many inputs.
     lucky: bool = False
@@ -60,7 +59,6 @@ class Approximation:
 def approximations(
     challenge: Challenge, workload: Workload, tried: Workload | None = None
 ) -> list[Approximation]:
-    """``tried``: sizes to try them at."""
     manifest = challenge.manifest
     read = [arg for arg in manifest.given if arg.name not in workload.without]
     made = [*_constants(), *_blocks(), *_digits(challenge, read), *_specials(read)]

@@ -48,7 +48,7 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
 
 
 def _without_work(challenge: Challenge, cases: Sequence[Case], device: str) -> list[str]:
-    """A result that is a view of an input needs no kernel."""
+    """A result that is a view of an input is no work."""
     manifest, reference = challenge.manifest, challenge.reference
     name, function = (
         ("baseline", reference.baseline) if reference.baseline else ("reference", reference.compute)

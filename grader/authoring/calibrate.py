@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# A proposed rtol: of errors as large as the answer.
 _AS_LARGE = 0.9
 SEVERAL = (
     "native and float64 differ by as much as the answer: if several answers are right (signs, ties, a basis), "
@@ -44,7 +43,7 @@ LOOSE = 50.0
 # A relative error above this many ulps comes from cancelling terms, in results below this share of the case's
 # largest.
 _CANCELLED, _SMALL = 1024.0, 0.1
-# Of the largest result: a larger atol would accept every ordinary answer.
+# Share of the largest result: a larger atol would accept every ordinary answer.
 _ORDINARY = 1e4
 _CANCELLING = (
     "results near 0, where terms of either sign cancel, err by much of their own size: the proposed atol is for them. "
@@ -63,7 +62,7 @@ class MeasuredErrors:
     case: str
     result: str
     used: float
-    relative: float  # over its magnitude, for normal numbers
+    relative: float  # relative, of normal numbers
     absolute: float  # of the others
     unit: Unit = Unit.NONE
     units: float = 0.0
@@ -146,7 +145,7 @@ def _is_tight(error: MeasuredErrors) -> bool:
 def native_results(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> dict[str, torch.Tensor]:
-    """Flat, in their own dtypes."""
+    """The results are flat, in their own dtypes."""
     manifest = challenge.manifest
     given = {name: values.clone() for name, values in question.inputs.items()}
     answer = compute(**arguments(manifest, case, given))
@@ -160,7 +159,6 @@ def native_results(
 def _measure(
     challenge: Challenge, case: Case, arg: Argument, question: Question, native: torch.Tensor
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """The measurement, and disagreements of native and exact."""
     import torch
 
     where = f"{case.name}: {arg.name}"
@@ -277,7 +275,7 @@ def _most_used(found: Calibration) -> float:
 
 
 def _too_loose(challenge: Challenge, found: Calibration) -> str:
-    """The reason, or "". PyTorch's error counts as at least one rounding to the dtype."""
+    """PyTorch's error counts as at least one rounding to the dtype."""
     for arg in challenge.manifest.results:
         if reason := _too_loose_for(challenge, arg, found):
             return reason

@@ -11,7 +11,6 @@ from grader.errors import ChallengeInvalid
 from grader.languages import Language
 from grader.schemas.proof import CandidateRole
 
-# Loads submissions written in PyTorch.
 NATIVE = Language.TRITON
 
 
@@ -21,7 +20,6 @@ class Candidate:
     name: str
     language: Language
     source: str
-    # Why it cannot be made.
     reason: str = ""
     words: str = ""
     # The mistake shows only in cases for a GPU.
@@ -42,7 +40,7 @@ def mutant_files(challenge: Challenge) -> list[Path]:
 
 
 def variant_files(challenge: Challenge) -> list[Path]:
-    """Right answers other than the reference's."""
+    """Their answers are right, but not the reference's."""
     folder = staff_folder(challenge) / "variants"
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 

@@ -73,7 +73,7 @@ def category_checks(challenge: Challenge) -> list[Check]:
 
 
 def _fixed_scalars(challenge: Challenge, cases: Sequence[Case]) -> list[str]:
-    """A kernel may hard-code such a scalar."""
+    """A kernel may hard-code a scalar with one value."""
     manifest = challenge.manifest
     given = [scalar_values(manifest, case) for case in cases if case.on is None]
     return [

@@ -12,7 +12,7 @@ _BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
-    """Committed or not, since this branch left the default one; None if git cannot tell."""
+    """Changes since this branch left the default one, committed or not; None if git cannot tell."""
     base = next((commit for name in _BRANCHES if (commit := _git(root, "merge-base", "HEAD", name))), None)
     if base is None:
         return None

@@ -20,7 +20,9 @@ _SEED = 11
 
 
 def accepted(question: Question, results: Mapping[str, torch.Tensor]) -> bool:
-    """By ``check.py``, although they differ from the reference's. Raises ChallengeInvalid if it fails."""
+    """Whether ``check.py`` accepts results that differ from the reference's. Raises ChallengeInvalid if it
+    fails.
+    """
     if question.check is None:
         return False
     shaped = {name: results[name].reshape(right.shape) for name, right in question.outputs.items()}

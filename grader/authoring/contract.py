@@ -68,7 +68,7 @@ def contract_check(challenge: Challenge) -> Check:
 
 
 def contract_rows(spec: str) -> list[Row]:
-    """Of the first table of "## Contract"."""
+    """Rows of the first table of "## Contract"."""
     section = re.search(r"^## Contract\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
     cells = [[cell.strip() for cell in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
     if not cells:
@@ -114,7 +114,6 @@ def _numbers(manifest: Manifest, case: Case) -> dict[str, float]:
 
 
 def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[Mapping[str, float]], bool]]]:
-    """Conditions of a row on sizes and scalars, and a test of a case's numbers."""
     known = {*manifest.sizes, *(arg.name for arg in manifest.scalars)}
     for code in _CODE.findall(when):
         compared = _COMPARED.match(code)

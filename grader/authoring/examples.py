@@ -120,7 +120,6 @@ def _near(allowance: Allowance, text: int | Decimal, value: float) -> bool:
 
 
 def _exponent(text: int | Decimal) -> int | None:
-    """Of the last printed digit; None for a whole number."""
     if isinstance(text, int):
         return None
     exponent = text.as_tuple().exponent

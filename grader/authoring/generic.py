@@ -37,7 +37,7 @@ class Generic:
     mistake: str
     result: str
     source: str
-    reason: str = ""  # why it does not apply
+    reason: str = ""
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class Generic:
 
 
 def native_source(challenge: Challenge, reference: str | None = None) -> str:
-    """As exact as PyTorch. ``reference``: another text of it."""
+    """A kernel as exact as PyTorch."""
     return spoilt_source(challenge, spoilt="", before="", body="target.copy_(value)", reference=reference)
 
 
@@ -123,7 +123,6 @@ def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _bits(dtype: DType) -> str:
-    """The integer type for its bits, and how many to drop."""
     if dtype.held == dtype.value:
         return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
     single = DType.FLOAT32.as_float.digits
@@ -156,12 +155,11 @@ def _readable(manifest: Manifest) -> list[Argument]:
 
 
 def _fixed(arg: Argument) -> bool:
-    """Independent of sizes: there is no tile to leave out."""
+    """Its shape has no sizes, so there is no tile to leave out."""
     return all(text.isdigit() for text in arg.shape)
 
 
 def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
-    """At the first workload."""
     sizes = manifest.workloads[0].sizes
     counts = [math.prod(manifest.shape(arg, sizes)) for arg in _readable(manifest)]
     return math.prod(manifest.shape(arg, sizes)) >= max(counts, default=0)
@@ -296,7 +294,6 @@ def solve({parameters}):
     {written}
 '''
 
-# Types that torch does not compute with.
 _CODED = frozenset(
     dtype
     for dtype in DType
@@ -312,7 +309,7 @@ def _given(arg: Argument) -> str:
 
 
 def _target(arg: Argument) -> str:
-    """A copy that is put back, if its elements are not dense or not its words."""
+    """A copy that is put back, if elements are not dense."""
     if arg.layout is not None:
         return f"{arg.name}_packed"
     if arg.dtype not in _CODED:
@@ -365,7 +362,6 @@ def spoilt_source(
 
 
 def _counts(manifest: Manifest) -> list[str]:
-    """Results that say how much of others counts."""
     named = {rule.first for rule in manifest.compare.values() if rule.first is not None}
     for arg in manifest.results:
         named |= {name for text in arg.valid for name in parse(text).names}

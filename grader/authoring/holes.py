@@ -56,7 +56,6 @@ _EDGES = (
     10_007,
     65_537,
 )
-# Of a source.
 _MOST_NUMBERS, _MOST_SHIFT = 24, 18
 _FLOATS = {
     "nan": "Sprinkle(NAN, 0.1)",
@@ -97,7 +96,7 @@ def close(trial: Trial, candidate: Candidate, seconds: float = SECONDS) -> Closi
     """None if none was found in time. Raises BoxUnavailable."""
     found: list[Closing] = []
     with trial.until(time.monotonic() + seconds):
-        # Otherwise the check would depend on luck.
+        # A case that catches it in some draws only would depend on luck.
         found += next(([one] for one in _closings(trial, candidate) if one.draws == _DRAWS), [])
     return found[0] if found else None
 
@@ -139,7 +138,7 @@ def _made(trial: Trial, planned: Planned) -> Case | None:
 
 
 def _proven(trial: Trial, candidate: Candidate, found: Planned) -> Closing | None:
-    """With its final name, if right submissions pass it."""
+    """None if a right submission fails it."""
     named = _named(trial, found)
     case = _case(trial, named)
     _, disagreements = compare(trial.challenge, case, trial.question(case), trial.challenge.reference.compute)
@@ -176,7 +175,7 @@ def _named(trial: Trial, found: Planned) -> Planned:
 
 
 def _tried(trial: Trial, source: str) -> Iterator[Planned]:
-    """The most telling first. Names have a unique part after ``__``."""
+    """Most telling first."""
     manifest = trial.challenge.manifest
     known = [case for case in trial.challenge.cases if case.on is None and all(case.sizes.values())]
     if not known:
@@ -233,7 +232,6 @@ def _numbers(source: str) -> list[int]:
 
 
 def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """All inputs together, then each alone."""
     given = [arg for arg in manifest.buffers if arg.kind.given]
     floats = [arg for arg in given if arg.dtype.floating]
     integers = [arg for arg in given if not arg.dtype.floating]

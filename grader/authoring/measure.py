@@ -19,7 +19,7 @@ from grader.judge.rule import ControlRound, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
 from grader.schemas.proof import CandidateOutcome, Check, Status
 
-# Scores need more rounds.
+# A cost needs fewer rounds than a score.
 _PLAN = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)
 
 
@@ -102,7 +102,7 @@ def _stopwatch(bench: Trial, launcher: Launcher, workload: Workload, part: str) 
 def _seconds(
     bench: Trial, candidate: Candidate, workload: Workload, control: Sequence[ControlRound]
 ) -> tuple[float | None, str]:
-    """Per call, by the scoring rule, with every round compared in full; or None and the failure."""
+    """By the scoring rule, with every round compared in full; or None and the failure."""
     launcher = bench.launcher(candidate)
     try:
         if (prevented := bench.compile_into(launcher, candidate)) is not None:

@@ -24,10 +24,8 @@ WANTED = 8
 SECONDS = 120.0
 # Most mutations fail a small case at once; a right one would run all.
 _EACH_SECONDS = 8.0
-# For mutations that pass every case.
 _HOLE_SECONDS = 10.0
 _MOST_HOLES = 3
-# The first line of a solution that is the reference.
 STAND_IN = "Stand-in: PyTorch's own operations. Replace it with a kernel."
 
 
@@ -115,7 +113,7 @@ def _write(challenge: Challenge, name: str, source: str, language: Language, sol
 
 
 def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
-    """Of other solutions; returns names."""
+    """Removes mutants of other solutions; returns names."""
     known = {digest(source) for source in solutions.values()}
     spoken = challenge.manifest.languages
     removed = []

@@ -104,14 +104,13 @@ def with_mistake(source: str, language: Language, mistake: str) -> str:
 
 
 def marked(source: str, language: Language, solution: str) -> str:
-    """Names its solution in the second line."""
+    """The second line names the solution."""
     first, _, rest = source.partition("\n")
     origin = f"{language.comment} Made from solution{language.suffix} ({digest(solution)}). Yours to edit."
     return f"{first}\n{origin}\n{rest}"
 
 
 def made_from(source: str) -> str:
-    """The digest of the solution, or ""."""
     match = _MADE.search("\n".join(source.splitlines()[:2]))
     return match[1] if match else ""
 
@@ -162,7 +161,7 @@ class _Python:
         self.source = source
         self.sizes = manifest.sizes
         self.tree = ast.parse(source)
-        # In bytes, as positions of the syntax tree are.
+        # Bytes, because the syntax tree counts them.
         self._lines = [line.encode() for line in source.splitlines(keepends=True)]
         self._starts = [0]
         for line in self._lines:
@@ -355,7 +354,6 @@ _VARIED = rf"(?!\d|k[A-Z]){_VALUE}"
 
 
 def _blanked(source: str) -> str:
-    """Keeps the positions of code."""
     return _UNSEEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 

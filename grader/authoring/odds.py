@@ -39,7 +39,7 @@ PASSES = {"gpu": 0.01, "emulated": 0.5, "cpu": 0.5}
 _SURE = 0.001
 # Ordinary rounds to learn from; then of each kind at first, of special kinds, and more if one may pass.
 _LEARNT, _FIRST, _SPECIAL, _MORE = 6, 3, 2, 21
-# Assumed to have passed, because few were drawn.
+# Rounds assumed to have passed, because few were drawn.
 _BENEFIT = 2
 _SAMPLES = 300
 # More wrong elements in a round are not chance.
@@ -54,7 +54,7 @@ class _Tally:
 
     @property
     def probability(self) -> float:
-        """On the high side if few were drawn, 1 if none."""
+        """Too high if few were drawn, 1 if none."""
         if self.hopeless:
             return 0.0
         benefit = 0 if self.drawn > _FIRST else _BENEFIT
@@ -66,7 +66,7 @@ class Tried:
     approximation: Approximation
     same: bool = True
     tallies: dict[str, _Tally] = field(default_factory=dict)
-    probability: float = 1.0  # of passing a grading
+    probability: float = 1.0
     limit: float = PASSES["gpu"]
 
     @property
@@ -75,7 +75,6 @@ class Tried:
 
     @property
     def by_chance(self) -> bool:
-        """More rounds tell more."""
         shown = any(tally.passed < tally.drawn and not tally.hopeless for tally in self.tallies.values())
         return shown or (self.approximation.lucky and not self.same)
 
@@ -85,7 +84,6 @@ class Tried:
 
 
 ORDINARY = "ordinary"
-# If only the inputs of a case make PyTorch wrong.
 _UNFAIR = ". Give the case's recipes a base that the operation takes, or the case timed=False"
 
 
@@ -331,7 +329,6 @@ def _as_in_longer_sums(
 
 
 def _same(answer: Tensors, right: Mapping[str, torch.Tensor]) -> bool:
-    """Bit for bit."""
     import torch
 
     return all(

@@ -82,7 +82,6 @@ class Drawn:
         return names["inputs"](), {"drawn": names["drawn"]}
 
     def cases(self, manifest: Manifest) -> list[Planned]:
-        """One for each other parameter, at the basic case's sizes."""
         (basic,) = [case for case in suite.public_cases(manifest) if case.name == "basic"]
         found: list[Planned] = []
         for options in self.special:

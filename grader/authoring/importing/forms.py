@@ -17,7 +17,6 @@ class Form:
 
 
 def _holds(path: Path, name: str, words: str = "") -> bool:
-    """A file of this name with these words, or a folder with one."""
     file = path / name if path.is_dir() else path
     return file.name == name and file.is_file() and words in file.read_text("utf-8", errors="replace")
 

@@ -40,9 +40,7 @@ from grader.authoring.importing.probed import (
 _MOST_ELEMENTS = 1 << 24
 # After this time, a few samples are enough.
 _SECONDS, _ENOUGH_SAMPLES = 20.0, 4
-# For large sizes, if every test has too many elements.
 _DIVISORS, _LARGE_SIZE = (16, 64), 64
-# Names of arguments that hold results.
 _RESULTS = ("out", "result", "res", "dst")
 # AMD's types -> ours: the same digits, another bias.
 _SIMILAR = {"float8_e4m3fnuz": "float8_e4m3fn", "float8_e5m2fnuz": "float8_e5m2"}
@@ -73,7 +71,6 @@ def read(path: Path) -> Json:
 
 
 def _whole(tree: ast.Module) -> list[ast.stmt]:
-    """With what it imports from utils.py."""
     body: list[ast.stmt] = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "utils":
@@ -155,7 +152,6 @@ class _Run:
     returned: set[str]
     results: dict[str, torch.Tensor]
     dtypes: dict[str, str]
-    # : As the reference returned them; ``single``: one tensor.
     order: list[str]
     single: bool
 
@@ -312,7 +308,6 @@ class _Task:
         ]
 
     def _data(self, runs: Sequence[_Run]) -> str:
-        """Code that makes ``ref_kernel``'s argument."""
         texts = {run.data.text for run in runs}
         if len(texts) != 1:
             raise Unable("the number or the kind of its arrays depends on its sizes: say each as one array")
@@ -377,7 +372,6 @@ class _Task:
         }
 
     def _check(self, run: _Run) -> Json:
-        """``check_implementation`` with what it uses."""
         nodes = reachable(self.body, ["check_implementation"])
         return {"code": code_of(nodes), "single": run.single}
 
@@ -397,7 +391,6 @@ def _usual(specs: Sequence[Json]) -> Json:
 
 
 def _run(spec: Json, data: _Data, kept: dict[str, Any], found: Any, unread: Sequence[str]) -> _Run:
-    """Finds out which tensors the reference gave back, and its other results."""
     results = list(found) if isinstance(found, tuple | list) else [found]
     if not all(isinstance(result, torch.Tensor) for result in results):
         raise Unable("ref_kernel returns other things than tensors")
@@ -452,7 +445,7 @@ def _managers(body: Sequence[ast.stmt]) -> list[str]:
 def _tolerance(body: Sequence[ast.stmt]) -> tuple[Json | None, list[str], bool]:
     """``atol`` and ``rtol``; which are stated; whether there is other code for checks."""
     for node in body:
-        # As our export writes it.
+        # Our export writes this.
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "TOLERANCE":
             return (
                 ast.literal_eval(node.value),

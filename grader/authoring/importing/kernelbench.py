@@ -22,7 +22,6 @@ from grader.authoring.importing.probed import (
     sample_of,
 )
 
-# They name a dimension.
 _MOST_DIMENSIONS = 8
 _AXES = ("dim", "axis", "reduce_dim", "softmax_dim", "dim_to_reduce")
 _MARKS = ("Dropout", "dropout", "bernoulli", "rand")
@@ -197,7 +196,6 @@ def _constants(tree: ast.Module) -> dict[str, int]:
 
 
 def _whole(node: ast.AST) -> int | None:
-    """A literal, or a product or power of literals."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Pow):

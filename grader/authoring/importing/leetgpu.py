@@ -19,7 +19,7 @@ _WHOLE_TYPES = (ctypes.c_int, ctypes.c_int64, ctypes.c_long, ctypes.c_size_t, ct
 
 
 class _Described:
-    """RandTensor and the like."""
+    """Replaces RandTensor and the like."""
 
     usual = "float32"
 
@@ -32,8 +32,6 @@ class _Described:
 
 
 class _DescribedWhole(_Described):
-    """RandIntTensor."""
-
     usual = "int32"
 
 
@@ -130,7 +128,7 @@ def _arguments(signature: Mapping[str, Any], tests: Sequence[Any]) -> tuple[list
 
 
 def _reference(tree: ast.Module, arguments: Sequence[Json], order: Sequence[str]) -> str:
-    """The class without tests and assertions, and a function that makes outputs and calls it."""
+    """Without tests and assertions."""
     imports = [
         ast.unparse(node)
         for node in tree.body

@@ -97,7 +97,6 @@ def is_named(node: ast.AST, names: Sequence[str]) -> bool:
 
 
 def defined_by(node: ast.stmt) -> list[str]:
-    """Names that a top-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -187,7 +186,6 @@ def stated_by(call: ast.Call) -> list[str]:
 
 
 def compared_within(call: ast.Call) -> Json:
-    """Of one comparison; torch's own without any."""
     if "allequal" in ast.unparse(call.func):
         return {"atol": 0.0, "rtol": 0.0}
     found = {"atol": 1e-8, "rtol": 1e-5}

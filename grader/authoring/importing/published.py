@@ -51,7 +51,6 @@ def check_solution(text: str, form: str) -> None:
 
 
 def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
-    """Gives our arguments their names in ``code``, or ""."""
     pairs = [
         (theirs, name)
         for theirs, name in names.items()
@@ -62,7 +61,6 @@ def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
 
 
 def check_text(problem: Mapping[str, Any], names: Mapping[str, str], source: str) -> str:
-    """Asks the problem's ``check_implementation``."""
     said, data = problem["check"], problem["data"]
     given = [each["name"] for each in problem["arguments"] if each["kind"] != Kind.OUTPUT]
     lines = "".join(

@@ -63,7 +63,7 @@ def _windows(names: Sequence[str]) -> Iterator[str]:
 
 
 def _linear(seen: Sequence[Seen]) -> str | None:
-    """Whole multiples of sizes, if each changes alone somewhere."""
+    """A sum of whole multiples, if each size changes alone somewhere."""
     first = seen[0]
     terms: list[str] = []
     rest = first.value
@@ -90,7 +90,6 @@ def _linear(seen: Sequence[Seen]) -> str | None:
 
 
 def _scaled(name: str, seen: Sequence[Seen]) -> Iterator[str]:
-    """With one more number, from the first pair of values."""
     size, value = seen[0].sizes[name], seen[0].value
     if value > size:
         yield f"{name} + {value - size}"

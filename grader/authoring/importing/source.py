@@ -20,7 +20,6 @@ _PROBE = Path(__file__).with_name("probe.py")
 _SECONDS = 300.0
 _CLONE_SECONDS = 300.0
 _FORMATS = f"There are: {', '.join(form.words for form in FORMS.values())}."
-# Words of a licence, and what must be asked about it.
 _LICENCES = (
     (re.compile(r"NoDerivatives|No Derivatives|BY.NC.ND|BY.ND", re.IGNORECASE), "forbids derived works"),
     (re.compile(r"Reciprocity License", re.IGNORECASE), "asks for something in return (reciprocity)"),
@@ -90,7 +89,7 @@ def format_of(path: Path) -> str:
 
 
 def licence_of(path: Path) -> Licence:
-    """Here or above."""
+    """In this folder or above."""
     for folder in (path, *path.parents):
         for name in _LICENCE_FILES:
             file = folder / name

@@ -120,7 +120,7 @@ def _tests(problem: Any) -> Iterator[tuple[Json, bool]]:
 
 
 def _sample(problem: Any, case: Json, timed: bool) -> tuple[Json, list[Json], str] | None:
-    """With arguments and the reference's call. None if it does not run."""
+    """None if it does not run."""
     try:
         with _WithoutMemory(), torch.no_grad():
             inputs = case["create_inputs"]()

@@ -34,7 +34,6 @@ _MOST_ELEMENTS = 1 << 22
 _CASE_SECONDS = 20.0
 # Relative, in float64: sums of pieces may have another order.
 _SAME = 1e-9
-# Orders of a refused case's sizes.
 _MOST_ORDERS = 6
 
 
@@ -47,13 +46,13 @@ class Answers:
     source: str = ""
     # : One size may have to be smaller than another.
     other_sizes: bool = False
-    # : Its own precision must keep to it; or to the text of a ``check.py``.
+    # : The reference's own precision must keep to it, or to ``checker``.
     tolerance: Mapping[str, float] | None = None
     checker: str = ""
     # : Recipes of ``inputs()``, and names for their texts.
     usual: Mapping[str, Filling] = field(default_factory=dict)
     names: Mapping[str, object] = field(default_factory=dict)
-    # : Without a tolerance or checker: its own errors, and the right values.
+    # : Its own errors and the right values, without a tolerance or checker.
     errors: list[tuple[Any, Any]] = field(default_factory=list)
     # : Name -> category and reason. ``why``: the last question's.
     left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -99,7 +98,7 @@ class Answers:
             return
         tried = [tuple(case.sizes.values())]
         most = max(case.sizes.values())
-        # Keep the case's size; raise few others to it.
+        # Keeps the case's size, and raises few others to it.
         if case.category in ("block_edge", "empty"):
             named = next((name for name in case.sizes if case.name.startswith(f"{name}_")), None)
             others = [

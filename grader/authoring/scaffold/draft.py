@@ -35,7 +35,6 @@ _EXPRESSION_CHARS = 200
 _MANY_TERMS = 8
 # No GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
-# For sizes that only results have.
 _CHOSEN = 64
 # For GPUs faster than the H200.
 _SPARE_TIME = 1.1
@@ -190,7 +189,6 @@ def _elements_of(manifest: Manifest, workload: Workload) -> int:
 
 
 def _is_quick(manifest: Manifest, workload: Workload) -> bool:
-    """The emulated GPU times it in seconds."""
     flops = parse(manifest.cost.flops)(workload.sizes)
     return _elements_of(manifest, workload) <= _EMULATED_ELEMENTS and flops <= _EMULATED_FLOPS
 
@@ -208,7 +206,7 @@ def _steps(manifest: Manifest) -> list[Workload]:
 
 
 def _bounded_steps(manifest: Manifest) -> list[Workload]:
-    """A size stays at its bound, and the others go on."""
+    """If a size is at its bound, the others go on."""
     found = [_within_bounds(manifest, step) for step in _steps(manifest)]
     return [step for step in found if is_possible(manifest, step.sizes)]
 
@@ -232,7 +230,6 @@ def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload
 
 
 def _smallest(manifest: Manifest) -> Workload:
-    """Long enough on a fast GPU."""
     for step in _bounded_steps(manifest):
         if (roofline_seconds(manifest, step, H200) or 0.0) * 1e6 >= _SPARE_TIME * limits.RANKED_ROOFLINE_US:
             return step

@@ -32,7 +32,6 @@ class Formula:
 
     @property
     def negates(self) -> bool:
-        """From bool to an integer."""
         return self.source.dtype is DType.BOOL and not self.result.dtype.floating
 
     @property

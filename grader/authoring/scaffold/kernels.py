@@ -226,7 +226,7 @@ def _cuda_count(arg: Argument) -> str:
 
 
 def _c_expression(node: ast.expr) -> str:
-    """In C++. int64_t products do not overflow."""
+    """All numbers are int64_t, so products do not overflow."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return f"int64_t{{{value}}}"

@@ -28,8 +28,6 @@ class Operation(Protocol):
 
 
 class Example:
-    """See ``formula.py``."""
-
     def manifest(self, manifest: Manifest) -> str:
         return texts.manifest_text(manifest)
 

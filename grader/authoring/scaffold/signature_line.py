@@ -61,7 +61,6 @@ def read_signature(text: str) -> list[Argument]:
 
 
 def read_constraints(text: str) -> list[str]:
-    """Conditions on sizes, such as ``k <= cols``."""
     match = _WHOLE.fullmatch(text)
     bounded = [_SIZE.fullmatch(part) for part in _parts(match["given"] if match else "")]
     return [f"{found['name']} {found['sign']} {found['bound'].strip()}" for found in bounded if found]

@@ -118,7 +118,7 @@ class Stated:
         return self._asked(manifest).of(suite.hidden_cases(manifest))
 
     def solutions(self, manifest: Manifest) -> Mapping[Language, str]:
-        """To be replaced."""
+        """Placeholders."""
         return {
             language: f"{language.comment} {TO_DO}\n{starter(manifest, language)}"
             for language in manifest.languages
@@ -163,7 +163,7 @@ def write_stated(
 
 
 def _propose(challenge: Challenge) -> str:
-    """By the reference's own errors. Returns advice if there is none."""
+    """Returns advice if there is no tolerance."""
     found = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu")
     proposed = found.proposed
     path = challenge.folder / "challenge.toml"

@@ -21,7 +21,7 @@ _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
 _ODD = {1: (777,), 2: (33, 21), 3: (11, 9, 13)}
 _PRIME = {1: (1009,), 2: (31, 37), 3: (11, 7, 13)}
 _LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
-# If all buffers have one dimension.
+# Sizes if all buffers have one dimension.
 _LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
 _LARGE_ELEMENTS = 1000
 # Triton's interpreter takes ten seconds.
@@ -30,11 +30,11 @@ _WHOLE = 128
 _ALIGNED = {1: (16_384,), 2: (128, 256)}
 _VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
 _MORE = 5
-# Next to the block sizes that students choose.
+# Next to usual block sizes.
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
 _TILE = 16
-# For sizes that break a constraint.
+# Replacements for sizes that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 _UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
 _WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
@@ -53,8 +53,6 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class Planned:
-    """``inputs``: Python text."""
-
     name: str
     category: str
     sizes: Sizes
@@ -134,7 +132,6 @@ def _scalars(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _left_out(manifest: Manifest) -> Iterator[Planned]:
-    """Each alone, and all."""
     sizes, names = _sizes(manifest, _VALUES), manifest.optional
     for name in names:
         yield Planned(f"no_{name}", "basic", sizes, without=[name])
@@ -230,7 +227,7 @@ def _aligned(manifest: Manifest) -> dict[str, int]:
 
 
 def _values(manifest: Manifest) -> list[Planned]:
-    """At equal sizes, so a kernel that returns its last answer fails."""
+    """Equal sizes, so a kernel that returns its last answer fails."""
     sizes = _sizes(manifest, _VALUES)
     floats, integers = _floats(manifest), _integers(manifest)
     bound = {} if floats else _bounded(manifest, sizes)
@@ -304,7 +301,7 @@ def _floats(manifest: Manifest) -> dict[str, DType]:
 
 
 def _integers(manifest: Manifest) -> dict[str, DType]:
-    """Not sorted ones and offsets."""
+    """Without sorted ones and offsets."""
     ordered = {arg.name for arg in manifest.given if arg.values.dist in ("sorted", "offsets")}
     return {
         name: dtype
@@ -322,7 +319,7 @@ def _readable(manifest: Manifest) -> dict[str, DType]:
 
 
 def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
-    """The rest small; no buffer empty if possible."""
+    """Leaves no buffer empty if possible."""
     names = manifest.sizes
     values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]

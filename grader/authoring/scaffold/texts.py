@@ -21,7 +21,6 @@ _TOLERANCE = {
     True: "The example is exact in every precision.",
     False: "The example is exact in every precision, but for denormal numbers in Triton's interpreter.",
 }
-# The formatter's line length.
 _LINE = 110
 _OF_NOTHING = "the result is PyTorch's for empty inputs (a sum of nothing is 0), and is written"
 
@@ -182,7 +181,7 @@ def _value(formula: Formula) -> str:
 
 
 def python_of(text: str) -> str:
-    """It lacks only cdiv."""
+    """Python lacks only cdiv."""
     return ast.unparse(ast.parse(text)).replace("cdiv(", "(lambda a, b: -(-a // b))(")
 
 
@@ -338,7 +337,7 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
 
 
 def _example_number(dtype: DType, number: int) -> int:
-    """Exact in the type, doubled too."""
+    """Exact in the type even if doubled."""
     if dtype is DType.BOOL:
         return number % 2
     if dtype is DType.FLOAT8_E8M0:

@@ -136,7 +136,9 @@ def import_(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="You may use it under its licence.")] = False,
 ) -> int:
-    """Make a challenge of another platform's problem, and list what is left to do. Runs the problem's Python."""
+    """Make a challenge of another platform's problem, and list the remaining steps. Runs the problem's
+    Python.
+    """
     catalogue = local_catalogue(beginning=True)
     from grader.authoring.importing.challenge import write_imported
     from grader.authoring.importing.source import local_copy, read
