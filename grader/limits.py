@@ -93,10 +93,11 @@ CLOCK_PATIENCE = 20.0
 # limit in wall-clock time.
 IDLE_PATIENCE = 3.0
 IDLE_SHARE = 0.005
+# Processor time.
 LOAD_SECONDS = 30.0
 # Wall-clock time on a GPU: correct kernels take milliseconds.
 CASE_SECONDS = 10.0
-# Processor time on the host's board: twice what correct kernels need in Triton's interpreter
+# Processor time on the host's board: at least twice what correct kernels need in Triton's interpreter
 # (benchmarks/slow_kernels.py).
 CASE_CPU_SECONDS = 60.0
 # Processor time per case retried with reordered sizes.
@@ -114,7 +115,7 @@ HIDDEN_STEP_SECONDS = 0.1
 # Wall-clock time in all boxes: bounds a submission that sleeps. Honest kernels take minutes.
 JUDGING_CLOCK_SECONDS = 3600.0
 
-# Every swap of two among four sizes, every order of three.
+# Tried when nearly all cases fail: every swap of two among four sizes, every order of three.
 SIZE_ORDERS = 6
 
 # What a wrong result might answer: an argument ignored, two swapped, a matrix read by columns. Each costs a
@@ -140,9 +141,11 @@ WAKEUP_BYTES = 4 * KIB
 # INTEGRITY_SECONDS, at 200 MiB/s.
 INTEGRITY_BYTES = 256 * MIB
 INTEGRITY_SECONDS = 20.0
+# SQLite's write-ahead log alone grows to 4 MiB.
 FREE_BYTES = 4 * MIB
 # Load balancers ask every second.
 WRITE_PROBE_SECONDS = 5.0
+# Tries of a submission after our failures.
 ATTEMPTS = 3
 # Below ATTEMPTS, so one bad GPU cannot use up a submission's tries.
 BAD_GPU_FAILURES = 2
@@ -173,6 +176,7 @@ BAD_TOKENS_PER_MINUTE = 300
 METRICS_TOKENS_PER_MINUTE = 120
 # Providers give each customer a /64 or more.
 IPV6_CLIENT_BITS = 64
+# A term and its resits.
 TOKEN_DAYS = 180
 # Not every read of a token may write its last use.
 TOKEN_USE_SECONDS = 600.0

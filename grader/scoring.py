@@ -15,7 +15,7 @@ Z95 = 1.959964
 # Student's t for one to four degrees of freedom; beyond, an expansion is accurate.
 _T95 = (12.7062, 4.3027, 3.1824, 2.7764)
 
-# Honest kernels reach a few percent on a busy CPU.
+# A known time's 95 % interval is within this share. Honest kernels reach a few percent on a busy CPU.
 KNOWN_WITHIN = 0.2
 
 # Only a call that does nothing can take less.
