@@ -256,7 +256,7 @@ def check(
 ) -> int:
     """Prove challenges: right kernels pass, wrong kernels fail, every claim holds."""
     catalogue = local_catalogue()
-    _ = catalogue.curriculum  # raises if tracks.toml is broken
+    _ = catalogue.curriculum  # raises if tracks.toml is broken; challenges would load without it
     chosen = _chosen(catalogue, slugs or [], every, changed)
     from grader.authoring.proof import Options, prove
     from grader.queue.gpus import chosen_gpus
