@@ -1,5 +1,3 @@
-"""What to look at first in a report: one or two sentences for its author."""
-
 from __future__ import annotations
 
 import re
@@ -12,14 +10,13 @@ from grader.languages import compiled_name
 from grader.schemas.report import CaseReport, CaseVerdict, Flag, Report, Verdict, WorkloadReport
 from grader.schemas.verdict import Fault
 
-# How compilers and Python name a line: `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
+# `solution.cu(3): error`, `solution.cu:3:10: error`, `in line 3`, `(line 3)`.
 _LINE = re.compile(
     rf"{compiled_name()}\((\d{{1,6}})\)|{compiled_name()}:(\d{{1,6}}):|\b[Ll]ine (\d{{1,6}})\b"
 )
 _NUMBER = re.compile(r"-?\d[\d,.]*(?:e[+-]?\d+)?")
-# A sentence, not the whole trace.
 _SAID_CHARS = 200
-# Categories of cases that a kernel may fail for reasons of their own.
+# Categories that a kernel may fail without failing others.
 _SPECIAL = ("empty", "nan", "pos_inf", "neg_inf", "huge", "tiny", "denormal")
 _FLAGGED = {
     Flag.LIBRARY_KERNEL: "it calls a library's kernel",
@@ -32,17 +29,13 @@ _FLAGGED = {
 
 @dataclass(frozen=True)
 class Advice:
-    """One or two sentences."""
-
     text: str
-    # The name of the case to open.
     case: str | None = None
-    # The line of the source, from 1.
+    # From 1.
     line: int | None = None
 
 
 def advise(report: Report) -> Advice:
-    """Advice on any report, full or redacted."""
     if report.verdict.row.fault is Fault.PLATFORM:
         return Advice(report.verdict.row.advice)
     if report.verdict is Verdict.ACCEPTED:
@@ -60,9 +53,9 @@ def advise(report: Report) -> Advice:
 
 
 def same_findings(failing: Sequence[CaseReport]) -> list[list[CaseReport]]:
-    """Cases that fail in the same way, in the order of the first of each, but those first whose finding names the
-    mistake. Numbers in a finding may differ. A wrong answer without a hint has no finding: nothing says that two have
-    the same cause."""
+    """In order of the first of each; findings that name the mistake come first. Numbers may differ. A wrong
+    answer without a hint has no finding.
+    """
     groups: dict[tuple[str, str], list[CaseReport]] = {}
     for case in failing:
         said = case.hint if case.verdict is CaseVerdict.WRONG_ANSWER else case.hint or case.detail
@@ -72,7 +65,7 @@ def same_findings(failing: Sequence[CaseReport]) -> list[list[CaseReport]]:
 
 
 def _is_told(case: CaseReport) -> bool:
-    """True if it fails at usual sizes and values, and the finding names the mistake or its line."""
+    """At usual sizes and values, with the mistake or its line."""
     if case.hidden or case.on is not None or case.category in _SPECIAL:
         return False
     if case.verdict is CaseVerdict.RUNTIME_ERROR:
@@ -113,7 +106,7 @@ def _of_light(worst: WorkloadReport, alone: bool) -> str:
 
 
 def _bound(workload: WorkloadReport) -> str:
-    """The lower ceiling: memory or arithmetic."""
+    """Memory or arithmetic."""
     cost = workload.cost
     if cost is None or cost.bandwidth is None or cost.rate is None:
         return ""
@@ -141,7 +134,6 @@ def _of_cases(failing: Sequence[CaseReport]) -> Advice:
 
 
 def _pattern(failing: Sequence[CaseReport]) -> str:
-    """What the failing cases have in common."""
     categories = {_words(case.category) for case in failing}
     if len(failing) < 2 or len(categories) > 1:
         return ""

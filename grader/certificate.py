@@ -1,8 +1,7 @@
-"""Certificates of results: how they are signed, and how anyone checks one without the platform.
+"""Signed certificates of results, which anyone can check without the platform.
 
-A certificate is JSON with three parts: ``certificate``, the content; ``digests``, the SHA-256 of every value in it, by
-the value's path; ``signature``, the platform's Ed25519 signature (RFC 8032) of the digests. One signature covers
-everything, and the check can name each value that was changed.
+JSON: ``certificate``, the content; ``digests``, the SHA-256 of each value by its path, to name changed
+values; ``signature``, the platform's Ed25519 signature (RFC 8032) of the digests.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from grader.errors import BadRequest
 FORMAT = "grader certificate 1"
 _PARTS = {"certificate", "digests", "signature"}
 _KEY_BYTES, _SIGNATURE_BYTES = 32, 64
-# In a key's name: enough that nobody finds another key of the same name by trying.
+# Nobody finds another key of the same name by trying.
 _ID_CHARS = 32
 
 
@@ -29,7 +28,6 @@ class Checked:
     certificate: Mapping[str, Any]
     problems: tuple[str, ...]
     key_id: str
-    # True if that is the key that the caller trusts.
     key_known: bool
 
     @property
@@ -38,7 +36,7 @@ class Checked:
 
 
 def sign(certificate: Mapping[str, Any], secret: bytes) -> dict[str, Any]:
-    """A certificate with all three parts. ``secret``: the 32 bytes of an Ed25519 private key."""
+    """``secret``: 32 bytes."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     key = Ed25519PrivateKey.from_private_bytes(secret)
@@ -61,12 +59,12 @@ def public_key(secret: bytes) -> bytes:
 
 
 def key_id(key: bytes) -> str:
-    """A public key's name for people: the beginning of its SHA-256, hex."""
+    """Of its SHA-256, hex."""
     return hashlib.sha256(key).hexdigest()[:_ID_CHARS]
 
 
 def pem(key: bytes) -> str:
-    """A public key as PEM (RFC 8410), for OpenSSL."""
+    """RFC 8410."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -77,7 +75,7 @@ def pem(key: bytes) -> str:
 
 
 def read_key(text: str) -> bytes:
-    """A public key from PEM, from the API's JSON, or from its 32 bytes in base64 or hex. Raises BadRequest."""
+    """From PEM, the API's JSON, or its 32 bytes in base64 or hex. Raises BadRequest."""
     given = text.strip()
     if given.startswith("-----"):
         return _of_pem(given)
@@ -115,9 +113,7 @@ def _invalid_key() -> BadRequest:
 
 
 def check(text: str, trusted: bytes | None = None) -> Checked:
-    """Check that a certificate is as it was signed, and by ``trusted`` (32 bytes). Without ``trusted`` only by the key
-    that it names, which anybody could have made.
-
+    """``trusted``: 32 bytes. Without it, the certificate's own key is used, which anybody could have made.
     Raises BadRequest if the text is not a certificate.
     """
     from cryptography.exceptions import InvalidSignature
@@ -152,7 +148,7 @@ def check(text: str, trusted: bytes | None = None) -> Checked:
 def _read(text: str) -> dict[str, Any]:
     try:
         whole = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-        # 1e400 is read as infinite, and half of a surrogate pair ("\ud800") has no UTF-8.
+        # 1e400 is read as infinite, and half a surrogate pair ("\ud800") has no UTF-8.
         json.dumps(whole, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise BadRequest(
@@ -195,14 +191,13 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
 
-# Compared values of a result and of each of its challenges; all others describe the measurement.
+# Others describe the measurement.
 _OF_RESULT = ("rank", "finalists", "score")
 _OF_CHALLENGE = ("submission", "version", "time_us", "speedup", "points")
 
 
 def superseded(given: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
-    """The differences between a given certificate and the platform's present one for the same team, a sentence each.
-    Empty if the result is unchanged."""
+    """Differences from the platform's present certificate for the same team, a sentence each."""
     found = [
         f"The {name} is {_word(now['result'][name])} now; the certificate says {_word(given['result'][name])}."
         for name in _OF_RESULT
@@ -225,14 +220,14 @@ def _word(value: Any) -> str:
 
 
 def digests_of(certificate: Mapping[str, Any]) -> dict[str, str]:
-    """Path of each value -> SHA-256 (hex) of path and value."""
+    """By path: SHA-256 (hex) of path and value."""
     return {path: _digest(path, value) for path, value in _leaves(certificate, "")}
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping) and value:
         for name, each in value.items():
-            # Escaped, so a name with a dot cannot give the path of another value.
+            # A name with a dot must not give the path of another value.
             yield from _leaves(each, f"{path}.{_escaped(name)}" if path else _escaped(name))
     elif isinstance(value, list) and value:
         for number, each in enumerate(value):
@@ -259,7 +254,6 @@ def _canonical(value: Any) -> bytes:
 
 
 def text_of(value: bytes) -> str:
-    """Base64, as in certificates and the API."""
     return base64.b64encode(value).decode("ascii")
 
 

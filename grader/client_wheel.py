@@ -1,8 +1,4 @@
-"""The command line as a wheel, packed from the running installation, so that a server offers a client of its version.
-
-It is pure Python, for any system, without the emulated GPU's engine. It has no challenges: anybody may fetch it, and
-those of the installation may be unpublished.
-"""
+"""Packs the command line from the running installation as a wheel, without challenges: anybody may fetch it."""
 
 from __future__ import annotations
 
@@ -21,30 +17,27 @@ import grader
 
 _DISTRIBUTION = "kernel-grader"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: grader\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-# A fixed time makes the same installation pack the same bytes, in each process and on each host.
+# Each process and host packs the same bytes.
 _TIME = (1980, 1, 1, 0, 0, 0)
 _PACKAGE = Path(grader.__file__).parent
-# In a checkout these are links, next to the folders that they point to.
 _LINKED = ("sandbox", "web")
-# The catalogue and the manual, what is built for one processor, and what only a checkout has.
+# Not for clients, or for one processor, or only in a checkout.
 _LEFT_OUT = ("catalogue", "docs", "__pycache__", "built", "prebuilt", "client")
 
 
 class ClientWheel(NamedTuple):
-    """``name``: its file's, which pip reads the version from."""
-
     name: str
     content: bytes
 
 
 def client_wheel_name() -> str:
-    """Raises PackageNotFoundError if grader runs without being installed."""
+    """Raises PackageNotFoundError if grader is not installed."""
     return f"kernel_grader-{distribution(_DISTRIBUTION).version}-py3-none-any.whl"
 
 
 @cache
 def client_wheel() -> ClientWheel:
-    """A wheel as in PyPA's binary distribution format 1.0; about 1.5 MB. Raises as ``client_wheel_name``."""
+    """PyPA's binary distribution format 1.0. Raises as ``client_wheel_name``."""
     name = client_wheel_name()
     folder = name.removesuffix("-py3-none-any.whl") + ".dist-info"
     installed = distribution(_DISTRIBUTION)
@@ -73,7 +66,6 @@ def client_wheel() -> ClientWheel:
 
 
 def _files() -> Iterator[tuple[str, Path]]:
-    """The path in the wheel, and the file."""
     yield from _below(_PACKAGE, "grader")
     for name in _LINKED:
         if not (_PACKAGE / name).is_dir() or (_PACKAGE / name).is_symlink():

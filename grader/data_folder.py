@@ -14,7 +14,7 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 OTHERS = 0o077
-# Files of a platform. A folder with anything else may be somebody's home or /var/lib: its mode is not changed.
+# A folder with other files may be somebody's home or /var/lib: its mode stays.
 _OURS = frozenset(
     {"secrets", "up.lock", "redis.sock", "metrics", "round_costs", "uploads", "backups-at-work", "lost+found"}
 )
@@ -22,8 +22,9 @@ _DATABASE = "grader.sqlite3"
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder if it is missing. If it is open to other users, close it (0700, files 0600); if it belongs to
-    somebody else, log the command that closes it. Raises BadRequest if it cannot be made."""
+    """Make the folder, and close it (0700, files 0600). If it is somebody else's, log the command that closes
+    it. Raises BadRequest if it cannot be made.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -41,7 +42,6 @@ def prepare(folder: Path) -> None:
 
 
 def exposed(folder: Path) -> list[Path]:
-    """The folder and the files in it that other users may read."""
     return [path for path in (folder, *_kept(folder)) if _mode(path) & OTHERS]
 
 
@@ -52,8 +52,7 @@ def _kept(folder: Path) -> Iterator[Path]:
 
 
 def close(path: Path) -> None:
-    """Remove all rights of other users if the file is ours. Missing files and links are skipped: a link's target is not
-    ours to change."""
+    """Skips files that are not ours, and links: their targets are not ours."""
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
@@ -68,7 +67,6 @@ def close(path: Path) -> None:
 
 
 def _why_not_ours(path: Path, folder: Path) -> str:
-    """Why its mode is not ours to change; empty if it is."""
     if path.exists() and path.stat().st_uid != os.geteuid():
         return "it belongs to another user"
     if path == folder and (strange := _strange(folder)):

@@ -1,7 +1,6 @@
-"""Deadlines: times in the time zone of a course or competition as people write them, and how late a moment is.
+"""Deadlines in a time zone, and how late a moment is.
 
-Days are calendar days of the zone: across a change of clocks, the day after a deadline at 18:00 ends at 18:00, not 23
-or 25 hours later.
+Days are calendar days: when clocks change, the day after a deadline at 18:00 still ends at 18:00.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ _FORMS = "2026-01-31 18:00, 2026-01-31T18:00+01:00, or 2026-01-31 for the end of
 
 
 class WindowPhase(StrEnum):
-    """Part of an assignment's time."""
-
     BEFORE = "before"
     OPEN = "open"
     LATE = "late"
@@ -29,7 +26,7 @@ class WindowPhase(StrEnum):
 
 @dataclass(frozen=True)
 class Window:
-    """One student's times, in UTC. Without ``late_until`` nothing is accepted after ``due_at``."""
+    """In UTC. Without ``late_until`` nothing is accepted after ``due_at``."""
 
     open_at: datetime
     due_at: datetime
@@ -48,10 +45,10 @@ class Window:
         return WindowPhase.LATE if at <= self.closes_at else WindowPhase.CLOSED
 
     def late_days(self, at: datetime) -> int:
-        """Days begun after the deadline; 0 if it was met."""
+        """Days begun after the deadline."""
         if at <= self.due_at:
             return 0
-        # Compare what clocks show, so a change of clocks in between does not matter.
+        # By what clocks show: they may change in between.
         behind = _wall(at, self.zone) - _wall(self.due_at, self.zone)
         return max(1, -(-behind // _DAY))
 
@@ -71,15 +68,14 @@ def find_zone(name: str) -> ZoneInfo:
 
 
 def zoned(at: datetime, zone: str) -> str:
-    """A time with its zone: ``2027-03-01 09:00 CET``."""
+    """``2027-03-01 09:00 CET``."""
     return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
-    """A moment as somebody wrote it, in UTC. Without an offset it is a time in ``zone``; a day alone means its
-    beginning, or with ``end`` the end of its last second. If clocks show a time twice, ``end`` takes the later one.
-
-    Raises BadRequest if it is not a time, or one that the clocks of ``zone`` skip.
+    """In UTC. Without an offset, ``text`` is in ``zone``; a day alone means its beginning, or with ``end``
+    the end of its last second. If clocks show a time twice, ``end`` takes the later one. Raises BadRequest,
+    also for a time that clocks skip.
     """
     words = text.strip()
     try:
@@ -89,7 +85,7 @@ def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
     if len(words) == 10 and end:
         at = datetime.combine(at, _LAST_SECOND)
     if end and at.time() == _LAST_SECOND:
-        at = at.replace(microsecond=999_999)  # to the end of that second
+        at = at.replace(microsecond=999_999)
     try:
         if at.tzinfo is not None:
             return at.astimezone(UTC)
@@ -105,6 +101,6 @@ def parse_moment(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
 
 
 def day_begins(at: datetime, zone: ZoneInfo) -> datetime:
-    """The midnight before ``at`` in ``zone``, in UTC: daily counts start there."""
+    """Midnight in ``zone``, in UTC."""
     midnight = _wall(at, zone).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight.replace(tzinfo=zone).astimezone(UTC)

@@ -13,9 +13,7 @@ _CONTEXT = 3
 
 
 class Matcher(difflib.SequenceMatcher[str]):
-    """Finds the same matches as difflib, longest first, until ``limits.DIFF_STEPS`` are used up. Anything between the
-    matches found counts as changed.
-    """
+    """Finds difflib's matches until ``limits.DIFF_STEPS`` are used up. All else counts as changed."""
 
     def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
         super().__init__(None, old, new)
@@ -43,7 +41,6 @@ class Matcher(difflib.SequenceMatcher[str]):
 
 
 def _joined(matches: Sequence[difflib.Match]) -> list[difflib.Match]:
-    """Merge matches that touch."""
     joined: list[difflib.Match] = []
     for match in matches:
         last = joined[-1] if joined else None
@@ -55,7 +52,7 @@ def _joined(matches: Sequence[difflib.Match]) -> list[difflib.Match]:
 
 
 def unified(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str) -> Iterator[str]:
-    """The lines of a unified diff, without line ends; none if both are the same."""
+    """Without line ends."""
     for place, group in enumerate(Matcher(old, new).get_grouped_opcodes(_CONTEXT)):
         if not place:
             yield from (f"--- {old_name}", f"+++ {new_name}")
@@ -70,6 +67,6 @@ def unified(old: Sequence[str], new: Sequence[str], old_name: str, new_name: str
 
 
 def _range(start: int, end: int) -> str:
-    """The format's range: first line, counted from 1, and length; if empty, the line before."""
+    """From 1, and length; if empty, the line before."""
     length = end - start
     return f"{start + 1}" if length == 1 else f"{start + 1 if length else start},{length}"

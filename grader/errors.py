@@ -1,8 +1,4 @@
-"""Every error a person can meet: the message says what was wrong, the hint how to fix it.
-
-``status`` is the HTTP status of the API's answer, ``exit_code`` the CLI's exit code. Both come from the same class, so
-API and CLI cannot disagree.
-"""
+"""Every error that people see. One class sets the API's status and the CLI's exit code."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ EXIT_TIMED_OUT = 5
 
 
 class GraderError(Exception):
-    """Base of every error shown to a person. Subclasses set ``code``, ``status`` and ``exit_code``."""
+    """Subclasses set ``code``, ``status`` and ``exit_code``."""
 
     code = "error"
     status = 500
@@ -28,14 +24,12 @@ class GraderError(Exception):
 
     @property
     def told(self) -> str:
-        """Message and hint in one text."""
         message = (
             self.message if self.message.endswith((".", "!", "?")) or not self.hint else f"{self.message}."
         )
         return f"{message} {self.hint}".strip()
 
     def as_dict(self) -> dict[str, str]:
-        """The error as the API answers it."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
 
 

@@ -1,15 +1,15 @@
-"""Numbers, times and sizes as people read them, the same on pages, at a terminal and in exported tables."""
+"""Numbers, times and sizes as people read them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# For display only: calculations and JSON keep the exact value.
+# For display; calculations and JSON keep the exact value.
 _POINT_DIGITS = 2
 
 
 def duration(us: float) -> str:
-    """Microseconds with three significant digits and a unit that fits: ``12.3 µs``, ``4.56 ms``, ``1.20 s``."""
+    """``12.3 µs``, ``4.56 ms``."""
     for unit, scale in (("µs", 1.0), ("ms", 1e3)):
         if us / scale < 999.5:
             return f"{three_digits(us / scale)} {unit}"
@@ -17,7 +17,7 @@ def duration(us: float) -> str:
 
 
 def wait(seconds: float) -> str:
-    """A time that people wait or a limit: ``8 s``, ``2 min``, ``1 h 5 min``."""
+    """``8 s``, ``2 min``, ``1 h 5 min``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
@@ -27,7 +27,7 @@ def wait(seconds: float) -> str:
 
 
 def size_text(count: int) -> str:
-    """Bytes: ``45 KiB``, ``1.2 MiB``, ``4 GiB``."""
+    """``45 KiB``, ``1.2 MiB``, ``4 GiB``."""
     for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
         if count >= scale:
             return f"{count / scale:.1f}".removesuffix(".0") + f" {unit}"
@@ -35,27 +35,27 @@ def size_text(count: int) -> str:
 
 
 def sizes(values: Mapping[str, int]) -> str:
-    """The sizes of a case or workload: ``m = 3, n = 1,024``."""
+    """``m = 3, n = 1,024``."""
     return ", ".join(f"{name} = {value:,}" for name, value in values.items())
 
 
 def three_digits(value: float) -> str:
-    """Three significant digits without an exponent, for values from 0.1 up: ``1.31``, ``12.3``, ``1,234``."""
+    """From 0.1 up: ``1.31``, ``12.3``, ``1,234``."""
     places = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:,.{places}f}"
 
 
 def in_units(number: float, unit: str) -> str:
-    """An error counted in ``unit`` ("ulps" or "steps"): ``17 ulps``, ``1 step``, ``1.5 ulps``."""
+    """``17 ulps``, ``1 step``."""
     text = f"{number:,.0f}" if number == int(number) and number < 1e6 else f"{number:.3g}"
     return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
 
 
 def rounded_points(value: float) -> float:
-    """Points rounded for display; never -0."""
+    """Never -0."""
     return round(value, _POINT_DIGITS) + 0.0
 
 
 def points(value: float) -> str:
-    """Points of a course or competition: ``33.33``, ``100``."""
+    """``33.33``, ``100``."""
     return f"{rounded_points(value):.{_POINT_DIGITS}f}".rstrip("0").rstrip(".")

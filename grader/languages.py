@@ -1,10 +1,8 @@
-"""The languages of submissions: a table with one row per language.
+"""The languages of submissions.
 
-Nothing else in the product compares a language with a particular one: it asks the row. To add a language, add its row
-here, its loader to ``sandbox/runner`` and, if it is compiled, its compiler to ``grader.sandbox.compiler`` and
-``grader.judge.compilation.COMPILERS``.
-
-Imports nothing heavy: the command line reads the table at start.
+No other module compares a language with a particular one. A new one needs a row here, a loader in
+``sandbox/runner`` and perhaps a compiler in ``grader.sandbox.compiler`` and
+``grader.judge.compilation.COMPILERS``. Import nothing heavy: the command line reads the table at start.
 """
 
 from __future__ import annotations
@@ -22,24 +20,19 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-# Kinds of device: the host's processor with Triton's interpreter, a GPU, and a GPU emulated on the host's processor.
 ON_HOST, ON_GPU, ON_EMULATED = "cpu", "gpu", "emulated"
 
 
 @dataclass(frozen=True)
 class Running:
-    """How a kind of device runs a language."""
-
-    # The module in ``sandbox/runner`` that loads a source or compiled library. Its ``load_submission(message,
-    # descriptors)`` returns a function that makes a call from a binding.
+    # In ``sandbox/runner``. Its ``load_submission(message, descriptors)`` returns a function that makes a
+    # call from a binding.
     loader: str
-    # What a runner imports before it has a submission, see ``sandbox/runner/preload.py``.
+    # See ``sandbox/runner/preload.py``.
     preload: str
 
 
 class _Rows(type):
-    """Iterates ``Language`` itself: over its rows, in table order."""
-
     def __iter__(cls) -> Iterator[Language]:
         return iter([*LANGUAGES.values()])
 
@@ -49,52 +42,47 @@ class _Rows(type):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Language(str, metaclass=_Rows):
-    """A row. As a string it equals its ``value``, the word in requests, reports and the database."""
+    """As a string, the word in requests, reports and the database."""
 
     # At most 16 characters, see ``grader.records.models``.
     value: str
-    # For pages.
     display_name: str
-    # Endings of its files; we write the first.
+    # Of files; we write the first.
     suffixes: tuple[str, ...]
-    # Begins a comment to the end of the line.
     comment: str
     # Pygments' name.
     lexer: str
-    # Info strings of Markdown code blocks in this language.
+    # Info strings of Markdown code blocks.
     fences: tuple[str, ...]
-    # The editor's parser, see ``web/client/src/languages.js``.
+    # The parser in ``web/client/src/languages.js``.
     editor: str
-    # A source is a Python module: parameters have no types, and ``ast`` finds syntax errors.
+    # Parameters have no types, and ``ast`` finds syntax errors.
     python: bool
-    # The line that a student implements; ``$parameters`` are the challenge's.
+    # ``$parameters`` are the challenge's.
     declaration: str
-    # A source that loads but does nothing yet. It may use ``$title``, ``$parameters`` and ``$declaration``; a line with
+    # Loads but does nothing. It may use ``$title``, ``$parameters`` and ``$declaration``; a line with
     # ``$argument`` is repeated per argument, one with ``$header`` per needed header.
     starter: str
-    # Its runner has torch. The judge looks for work done by torch's kernels, and cannot hide the libraries that torch
-    # needs.
+    # The judge looks for work by torch's kernels, and cannot hide its libraries.
     torch: bool
-    # By kind of device; it runs on no other kind.
+    # By kind of device.
     running: Mapping[str, Running]
-    # Its name in ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
+    # In ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
     compiler: str | None = None
-    # Kernels are programs on blocks of elements, as in Triton, not threads.
+    # Kernels work on blocks of elements, not threads.
     programs: bool = False
-    # A package that its runner imports besides the judge's, and what to do where it is missing.
+    # Imported by its runner, and how to install it.
     package: str = ""
     install: str = ""
-    # A GPU's runner compiles kernels at their first call; that can be done ahead, see
-    # ``grader.sandbox.compiler.triton``.
+    # Kernels that compile at their first call; ``grader.sandbox.compiler.triton`` does it ahead.
     kernels_ahead: bool = False
-    # The starter of a challenge with ``[autograd]``, whose submission may be a ``torch.autograd.Function``; empty: the
-    # usual one. It may also use ``$forward``, ``$results``, ``$upstream`` and ``$gradients``.
+    # With ``[autograd]``; empty: the usual one. It may also use ``$forward``, ``$results``, ``$upstream`` and
+    # ``$gradients``.
     function_starter: str = ""
-    # A regular expression for line starts that only this language has; empty: none.
+    # A pattern of line starts that only this language has.
     signs: str = ""
-    # A new challenge accepts it unless told otherwise. False: it needs packages that many installations lack.
+    # False: many installations lack its packages.
     usual: bool = True
-    # Its mark on light and dark pages; ``web/assets.py`` makes their style sheet.
     colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]
@@ -115,7 +103,7 @@ class Language(str, metaclass=_Rows):
 
     @staticmethod
     def of_file(filename: str) -> Language | None:
-        """The language with the longest ending of the file's name: ``.torch.py`` comes before ``.py``."""
+        """By the longest ending: ``.torch.py`` comes before ``.py``."""
         name = PurePath(filename).name.lower()
         fitting = [
             (len(suffix), language)
@@ -127,7 +115,6 @@ class Language(str, metaclass=_Rows):
 
     @property
     def suffix(self) -> str:
-        """The ending of files that we write."""
         return self.suffixes[0]
 
     @property
@@ -135,7 +122,6 @@ class Language(str, metaclass=_Rows):
         return self.compiler is not None
 
     def begins_in(self, source: str) -> bool:
-        """True if a line starts as in no other language."""
         return bool(self.signs) and re.search(rf"^\s*(?:{self.signs})", source, re.MULTILINE) is not None
 
     def runs_on(self, kind: str) -> bool:
@@ -143,11 +129,11 @@ class Language(str, metaclass=_Rows):
         return kind in self.running
 
     def preload_on(self, kind: str) -> str:
-        """What a runner imports beforehand; "" if the language does not run there."""
+        """ "" if the language does not run there."""
         return self.running[kind].preload if kind in self.running else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Copies, also from other processes, are the table's own row.
+        # Copies are the table's own row, also from other processes.
         return Language.named, (self.value,)
 
     @classmethod
@@ -168,7 +154,7 @@ class Language(str, metaclass=_Rows):
 
 
 def _validated(value: object) -> Language:
-    """Looks up at validation time, so rows added later count."""
+    """Rows added later count."""
     from pydantic_core import PydanticCustomError
 
     try:
@@ -184,18 +170,17 @@ def usual() -> list[Language]:
 
 
 def names() -> str:
-    """``cuda, triton``: for a hint."""
     return ", ".join(language.value for language in Language)
 
 
 def compiled_name() -> str:
-    """A regular expression for the file name of a compiled source in compilers' messages."""
+    """A pattern of compiled files in compilers' messages."""
     endings = "|".join(re.escape(language.suffix) for language in Language if language.compiled)
     return f"solution(?:{endings})"
 
 
 def filled(template: str, values: Mapping[str, str], **repeated: list[str]) -> str:
-    """Fill ``template`` with ``values``; a line with a name of ``repeated`` is repeated for each of its texts."""
+    """A line with a name of ``repeated`` is repeated for each of its texts."""
     lines: list[str] = []
     for line in template.splitlines(keepends=True):
         each = next((name for name in repeated if f"${name}" in line), None)

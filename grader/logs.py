@@ -1,8 +1,7 @@
-"""Log lines: an event and its facts, to standard error; as JSON unless that is a terminal.
+"""Log lines to standard error; as JSON unless that is a terminal.
 
-Every line carries its bound context, such as ``request`` (id of a web request) and ``submission`` (public id), so a
-search for one id finds the whole story. Source texts, passwords, tokens and hidden data must never be logged: nothing
-logs them, and this module strikes them out of exceptions of other libraries.
+Bound context, such as ``request`` and ``submission``, lets a search for one id find the whole story. Nothing
+logs sources, passwords, tokens or hidden data; this module strikes them out of other libraries' exceptions.
 """
 
 from __future__ import annotations
@@ -19,19 +18,18 @@ import structlog
 
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("auto", "json", "text")
-# From a proxy or a program: long enough to be unique, short enough for a column, and without anything that a terminal,
-# log reader or header would interpret.
+# Without characters that a terminal, log reader or header would interpret.
 REQUEST_ID_CHARS = 64
 _REQUEST_ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{7,{REQUEST_ID_CHARS - 1}}}")
-# A traceback fits, a source text that got in by mistake does not.
+# A traceback, not a source.
 _VALUE_CHARS = 16_000
 _HIDDEN = "(not logged)"
-# Tracebacks keep their lines, indented, so none can pass for a log line.
+# Indented, so none can pass for a log line.
 _OF_LINES = frozenset({"exception", "stack"})
 _SECRET_KEYS = frozenset(
     "source password token secret authorization cookie seed_key database_url library body".split()
 )
-# Our tokens and others', and the password in a URL.
+# Tokens, and the password in a URL.
 _SECRET_TEXT = (
     (re.compile(r"grd_[A-Za-z0-9_-]{8,}"), "grd_***"),
     (re.compile(r"(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}"), r"\1***"),
@@ -41,9 +39,7 @@ Line = MutableMapping[str, Any]
 
 
 def configure(level: str = "", form: str = "") -> None:
-    """Set up structlog and the standard library's logging for this process. Empty arguments: as ``GRADER_LOG_LEVEL``
-    and ``GRADER_LOG_FORMAT`` say. Only the first call counts.
-    """
+    """By ``GRADER_LOG_LEVEL`` and ``GRADER_LOG_FORMAT`` if empty. Only the first call counts."""
     if structlog.get_config()["wrapper_class"] is not _Provisional:
         return
     chosen = _level(level or os.environ.get("GRADER_LOG_LEVEL", ""))
@@ -64,8 +60,7 @@ def configure(level: str = "", form: str = "") -> None:
 
 
 def get_logger(name: str) -> Any:
-    """The logger of a module. Unlike structlog's own, it never prints to standard output, which holds a
-    command's answer, even in a process that does not call ``configure``."""
+    """Never prints to standard output, which holds a command's answer."""
     return structlog.get_logger(name)
 
 
@@ -75,14 +70,13 @@ def request_id() -> str | None:
 
 
 def new_request_id(proposed: str | None = None) -> str:
-    """``proposed`` if it is well-formed, else 16 random letters."""
+    """``proposed`` if it is well-formed."""
     if proposed is not None and _REQUEST_ID.fullmatch(proposed):
         return proposed
     return secrets.token_hex(8)
 
 
 def strike_out(_logger: object, _method: str, line: Line) -> Line:
-    """Remove secrets, wherever they came from."""
     for key, value in line.items():
         if key in _SECRET_KEYS:
             line[key] = _HIDDEN
@@ -102,11 +96,11 @@ def _to_standard_error(*_: object) -> structlog.PrintLogger:
 
 
 class _Provisional(structlog.BoundLogger):
-    """Marks a process that did not call ``configure``."""
+    """A process that did not call ``configure``."""
 
 
 def _from_warning(_logger: object, method: str, line: Line) -> Line:
-    """In a person's command only warnings are shown, unless ``GRADER_LOG_LEVEL`` asks for more."""
+    """Commands show only warnings, unless ``GRADER_LOG_LEVEL`` asks for more."""
     least = _level(os.environ.get("GRADER_LOG_LEVEL") or "warning")
     if _level("error" if method in ("exception", "critical") else method) < least:
         raise structlog.DropEvent
@@ -124,9 +118,7 @@ def _rendering(form: str) -> list[structlog.typing.Processor]:
 
 
 def escape(_logger: object, _method: str, line: Line) -> Line:
-    """For the text format: text of a request or a submission must not end a line, start another or control a terminal.
-    JSON escapes by itself.
-    """
+    """A submission's text must not end a line or control a terminal. JSON escapes by itself."""
     for key, value in line.items():
         if key in _OF_LINES:
             line[key] = "\n".join(f"    {_escaped(each)}" for each in str(value).split("\n"))
@@ -144,8 +136,7 @@ def _escaped(text: str) -> str:
 def _configure_others(
     shared: list[structlog.typing.Processor], rendering: list[structlog.typing.Processor], level: int
 ) -> None:
-    """Format lines of the standard library's loggers (our web and sandbox, gunicorn, Alembic) alike. Other libraries
-    are logged from warnings on."""
+    """The standard library's lines look alike; other libraries log from warnings on."""
     handler = _StandardError()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

@@ -79,12 +79,12 @@ class OidcProvider(BaseModel):
         return self.client_secret.get_secret_value()
 
 
-# The host goes into the content security policy, where these characters end a directive or a source.
+# These end a directive or a source of the content security policy.
 _ODD = re.compile(r"[\s;,'\"\\*]")
 
 
 def check_endpoint(url: str) -> str:
-    """Check a URL that secrets are sent to: TLS, except on this machine. Raises ValueError."""
+    """TLS, except on this machine, because secrets go there. Raises ValueError."""
     parts = urlsplit(url)
     if parts.scheme not in ("https", "http") or not parts.hostname or parts.username or parts.fragment:
         raise ValueError("write it like https://login.uni.edu/realms/uni")

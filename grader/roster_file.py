@@ -1,6 +1,4 @@
-"""Reads a roster: a table separated by commas, semicolons or tabs whose first line names its columns, from any program.
-Uses no database.
-"""
+"""Reads a roster: a table separated by commas, semicolons or tabs whose first line names its columns."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ EMAIL, FULL_NAME, NUMBER, SECTION, GROUP, ACCOUNT = (
     "email", "full_name", "student_number", "section", "group", "account",
 )  # fmt: skip
 _FIRST, _LAST, _LOGIN = "first name", "last name", "login"
-# Accepted column names, without case, spaces, dots and dashes: ours, and those of Canvas, Moodle and student records.
+# Ours, Canvas's, Moodle's, student records'; without case, spaces, dots and dashes.
 _NAMES = {
     EMAIL: ("email", "mail", "emailaddress", "emailaccount"),
     FULL_NAME: ("fullname", "name", "student", "studentname", "displayname"),
@@ -32,13 +30,13 @@ _NAMES = {
     SECTION: ("section", "class", "tutorial", "sections"),
     GROUP: ("group", "team", "groups"),
     ACCOUNT: ("account",),
-    # Another program's account name. An account here may have the same name by chance, or by intention.
+    # An account here may have the same name by chance, or by intention.
     _LOGIN: ("username", "user", "login", "loginid", "sisloginid"),
 }
-# First columns of Canvas's gradebook. "ID" is Canvas's own; a row without it is not a person.
+# "ID" is Canvas's own; a row without it is not a person.
 _CANVAS = frozenset({"student", "id", "sisloginid", "section"})
 _CANVAS_TEST_STUDENT = "Student, Test"
-# Persian and several scripts of India need these two in names.
+# Persian and several scripts of India need these in names.
 _JOINERS = "\u200c\u200d"
 _FIELD_OF = {name: column for column, names in _NAMES.items() for name in names}
 _LENGTHS = {
@@ -58,8 +56,6 @@ _DELIMITERS = (",", ";", "\t")
 
 @dataclass(frozen=True)
 class RosterLine:
-    """``values`` has a key for each known column of the file; an empty cell is empty text."""
-
     number: int
     values: Mapping[str, str]
 
@@ -83,7 +79,7 @@ class RosterFile:
 
 
 class DecodedText(NamedTuple):
-    """``guessed``: nothing in the file says that its encoding is ``encoding``; in another one, names would differ."""
+    """Nothing in the file names a ``guessed`` encoding."""
 
     text: str
     encoding: str
@@ -91,8 +87,9 @@ class DecodedText(NamedTuple):
 
 
 def decode(content: bytes) -> DecodedText:
-    """The text of a file: UTF-8 or UTF-16 with a byte order mark, UTF-8 without one, else Windows-1252, which older
-    spreadsheets write. Raises BadRequest if it is none of them, or a mixture, as after two files were joined."""
+    """UTF-8, UTF-16 with a byte order mark, else Windows-1252, which older spreadsheets write. Raises
+    BadRequest for others, or a mixture, as after two files were joined.
+    """
     for mark, codec, encoding in (
         (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
         (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
@@ -110,8 +107,9 @@ def decode(content: bytes) -> DecodedText:
 
 
 def _check_mixed(content: bytes) -> None:
-    """For content that is not UTF-8 as a whole. Windows-1252 is hardly ever valid UTF-8 by chance: if any line with
-    letters beyond ASCII is, the names of one part would come out wrong. Raises BadRequest."""
+    """Windows-1252 is hardly ever valid UTF-8 by chance: if any line is, names of one part would come out
+    wrong. Raises BadRequest.
+    """
     right, wrong = False, 0
     for number, line in enumerate(content.split(b"\n"), 1):
         if line.isascii():
@@ -146,7 +144,7 @@ def _not_text(content: bytes, at: int) -> BadRequest:
 
 
 def parse(text: str) -> RosterFile:
-    """Raises BadRequest if the text is not such a table; problems of single rows are in ``problems``."""
+    """Problems of single rows are in ``problems``. Raises BadRequest."""
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise BadRequest(
@@ -196,7 +194,7 @@ def _columns(names: Sequence[str]) -> list[str | None]:
 
 
 def _canvas_person(names: Sequence[str], cells: Sequence[str]) -> bool:
-    """True if a row of Canvas's gradebook is a student's: others hold points, or are the test student's."""
+    """Other rows hold points, or are the test student's."""
     row = {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
     test = (
         row.get("student") == _CANVAS_TEST_STUDENT and not row.get("sisuserid") and not row.get("sisloginid")
@@ -210,7 +208,7 @@ def _delimiter(text: str) -> str:
 
 
 def _rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
-    """Each row with the number of its first line. Raises BadRequest."""
+    """With its first line's number. Raises BadRequest."""
     number = 1
     try:
         for cells in reader:

@@ -1,4 +1,4 @@
-"""Scores from measured times: midmeans with intervals, geometric means, speedups, ranks."""
+"""Scores from measured times."""
 
 from __future__ import annotations
 
@@ -10,51 +10,47 @@ from dataclasses import dataclass
 
 Interval = tuple[float, float]
 
-# Two-sided 95 % of the normal distribution.
+# Normal distribution, two-sided.
 Z95 = 1.959964
-# Two-sided 95 % of Student's t for one to four degrees of freedom; beyond, an expansion is accurate enough.
+# Student's t for one to four degrees of freedom; beyond, an expansion is accurate.
 _T95 = (12.7062, 4.3027, 3.1824, 2.7764)
 
-# A time counts if its 95 % interval is within this share of it. Honest kernels reach a few percent on a busy CPU;
-# with more, two kernels that differ by half could not be distinguished.
+# A known time's 95 % interval is within this share. Honest kernels reach a few percent on a busy CPU.
 KNOWN_WITHIN = 0.2
 
-# Lower bound of corrected times, seconds: only a call that does nothing can come out at or below zero.
+# Only a call that does nothing can take less.
 SHORTEST_S = 1e-7
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval, in one unit."""
+    """With its 95 % interval, in one unit."""
 
     value: float
     interval: Interval
 
     def within(self, share: float) -> bool:
-        """True if both ends of the interval are within this share of the value."""
         low, high = self.interval
         return max(high - self.value, self.value - low) <= share * self.value
 
 
 def is_known(estimate: Estimate, resolution: float) -> bool:
-    """True if a time may be shown and ranked: longer than ``resolution`` (same unit), with an interval within
-    KNOWN_WITHIN. Otherwise it says more about the machine's noise than about the kernel."""
-    # Times went through logarithms and JSON: their last digits may differ.
+    """Longer than ``resolution`` (same unit), with an interval within KNOWN_WITHIN."""
+    # Logarithms and JSON change last digits.
     return estimate.value > resolution * (1 + 1e-9) and estimate.within(KNOWN_WITHIN)
 
 
 def midmean(values: Sequence[float]) -> float:
-    """The mean of the middle half: a quarter of the values, rounded down, is left out at each end.
+    """The mean without a quarter of the values, rounded down, at each end. Raises ValueError without values.
 
-    Outliers of less than a quarter move it by no more than the spread of the others; for normal values, as most rounds
-    are, its standard error is a seventh below the median's. Raises ValueError without values.
+    Outliers of less than a quarter move it little; its standard error for normal values is a seventh below
+    the median's.
     """
     return statistics.fmean(_middle(values))
 
 
 def midmean_error(values: Sequence[float]) -> float:
-    """Standard error of ``midmean``: from the winsorized variance, each outer quarter moved to its nearest neighbour
-    (Tukey and McLaughlin 1963); 0 for a single value."""
+    """From the winsorized variance (Tukey and McLaughlin 1963); 0 for a single value."""
     count = len(values)
     if count < 2:
         return 0.0
@@ -65,8 +61,9 @@ def midmean_error(values: Sequence[float]) -> float:
 
 
 def midmean_interval(values: Sequence[float]) -> Estimate:
-    """The midmean and its 95 % interval by Student's t, with the degrees of freedom of the middle half.
-    Raises ValueError without values."""
+    """The 95 % interval by Student's t, with the degrees of freedom of the middle half. Raises ValueError
+    without values.
+    """
     value = midmean(values)
     half = _t95(len(values) - 2 * (len(values) // 4) - 1) * midmean_error(values)
     return Estimate(value, (value - half, value + half))
@@ -78,7 +75,7 @@ def _middle(values: Sequence[float]) -> list[float]:
 
 
 def _t95(freedom: int) -> float:
-    """Three terms of the Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5)."""
+    """Cornish-Fisher expansion (Abramowitz and Stegun, 26.7.5)."""
     if freedom <= len(_T95):
         return _T95[max(freedom, 1) - 1]
     first = (Z95**3 + Z95) / 4
@@ -95,9 +92,9 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def combine(estimates: Sequence[Estimate], shared: float) -> Estimate:
-    """The geometric mean of estimates. Their errors are independent except for ``shared``: the share of each value,
-    part of its half interval, by which all may be off together. On the log scale, independent errors add in squares and
-    shared ones linearly, so averaging does not reduce the latter."""
+    """The geometric mean. Errors are independent except for ``shared``, a share of each value by which all
+    may be off together.
+    """
     value = geometric_mean([estimate.value for estimate in estimates])
     down = _log_error([math.log(estimate.value / estimate.interval[0]) for estimate in estimates], shared)
     up = _log_error([math.log(estimate.interval[1] / estimate.value) for estimate in estimates], shared)
@@ -111,7 +108,7 @@ def _log_error(halves: Sequence[float], shared: float) -> float:
 
 
 def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> float | None:
-    """Geometric mean of baseline / time over workloads; None if a baseline is missing."""
+    """Baseline / time; None if a baseline is missing."""
     known = [base for base in baselines_us if base is not None]
     if not times_us or len(known) != len(times_us):
         return None
@@ -119,11 +116,11 @@ def speedup(times_us: Sequence[float], baselines_us: Sequence[float | None]) -> 
 
 
 def is_faster(time: float, other: float, resolution: float) -> bool:
-    """True if ``time`` beats ``other`` by more than a board's ``resolution``, a share of the time."""
+    """``resolution``: a share of the time."""
     return time < other / (1 + resolution)
 
 
 def ranks(times: Sequence[float], resolution: float) -> list[int]:
-    """1 + the number of times faster than each (``is_faster``): times that a board cannot tell apart share a rank."""
+    """Times that a board cannot tell apart share a rank."""
     ordered = sorted(times)
     return [bisect_left(ordered, time / (1 + resolution)) + 1 for time in times]

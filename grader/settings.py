@@ -20,7 +20,7 @@ from grader.errors import BadRequest
 from grader.oidc_settings import PROVIDER_NAME, OidcProvider
 from grader.sandbox.options import NODES, RUNC, SandboxOptions
 
-# Container engines put secrets here: a file named after a setting keeps its value out of the environment.
+# Container engines put secrets here, by settings' names.
 SECRETS = Path("/run/secrets")
 
 
@@ -40,7 +40,7 @@ _QUOTED = "a password's / : @ # ? % are written as %2F %3A %40 %23 %3F %25"
 def _is_redis_url(value: str) -> bool:
     parts = urlsplit(value)
     try:
-        # Raises if the port is no number: then it is part of a password that was not quoted.
+        # Raises if the port is part of a password that was not quoted.
         _ = parts.port
     except ValueError:
         return False
@@ -48,11 +48,10 @@ def _is_redis_url(value: str) -> bool:
 
 
 def _host_and_port(value: str) -> tuple[str, int] | None:
-    """None if ``value`` is not a host with or without a port."""
     try:
         parts = urlsplit(f"//{value}")
         port = 587 if parts.port is None else parts.port
-    except ValueError:  # a bracket is missing, or the port is no number or too large
+    except ValueError:
         return None
     # Rules out a scheme, a path, a user and a colon without a port.
     host = parts.hostname or ""
@@ -62,11 +61,11 @@ def _host_and_port(value: str) -> tuple[str, int] | None:
 
 
 class Settings(BaseSettings):
-    """One platform. Every field is an environment variable: ``data_dir`` is ``GRADER_DATA_DIR``."""
+    """Every field is an environment variable: ``data_dir`` is ``GRADER_DATA_DIR``."""
 
     model_config = SettingsConfigDict(
         env_prefix="GRADER_",
-        env_nested_delimiter="__",  # for the providers of single sign-on
+        env_nested_delimiter="__",
         frozen=True,
         extra="ignore",
         hide_input_in_errors=True,
@@ -76,7 +75,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default_factory=default_data_dir, description="database, socket of the embedded Redis, secrets, logs"
     )
-    # Both hold passwords, so neither their values nor their errors are shown.
+    # Both hold passwords, so errors do not show them.
     database_url: str = Field(
         default="",
         repr=False,
@@ -214,7 +213,7 @@ class Settings(BaseSettings):
         default=limits.QUOTA_HOURS, gt=0, le=24 * 366, description="hours over which GRADER_QUOTA counts"
     )
 
-    # Accounts. A validator sees only the fields above its own, so it belongs to the later of two.
+    # Accounts. A validator sees only the fields above, so it belongs to the later of two.
     sign_up: Literal["closed", "invite", "domain", "open"] = Field(
         default="closed",
         description="who may make an account: closed (only staff make them), invite, domain (people with a verified "
@@ -267,12 +266,10 @@ class Settings(BaseSettings):
         "first page; empty: pip install with the address of this server's own client",
     )
 
-    # Images.
     box_image: str = Field(
         default="", description="the image of Docker boxes; empty: the host's own toolchain"
     )
 
-    # Runs.
     run_limit: int = Field(
         default=limits.RUNS_PER_HOUR,
         ge=1,
@@ -286,7 +283,6 @@ class Settings(BaseSettings):
         description="runs that one user may have waiting or running at once",
     )
 
-    # Single sign-on: GRADER_OIDC__NAME__ISSUER and so on, see OidcProvider.
     oidc: dict[str, OidcProvider] = Field(
         default_factory=dict, repr=False, description="providers of single sign-on, by name"
     )
@@ -312,7 +308,7 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _refuse_old_names(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Unknown variables are ignored, so a name of an earlier version must say what took its place."""
+        """Unknown variables are ignored, so earlier names are refused."""
         given = {name.upper(): value for name, value in os.environ.items()}
         if port := given.get("GRADER_SMTP_PORT", ""):
             host = given.get("GRADER_SMTP_HOST") or values.get("smtp_host") or "mail.uni.edu"
@@ -363,7 +359,7 @@ class Settings(BaseSettings):
     def _check_mail_server(cls, value: str, info: ValidationInfo) -> str:
         if value and _host_and_port(value) is None:
             raise ValueError("write it like mail.uni.edu or mail.uni.edu:465; an IPv6 address like [::1]:25")
-        # The Host header of a request must not decide a link that is mailed to somebody else.
+        # A request's Host header must not decide a mailed link.
         if value and not info.data.get("url"):
             raise ValueError("mails contain links: set GRADER_URL to the address that people open")
         return value
@@ -404,7 +400,7 @@ class Settings(BaseSettings):
                 raise ValueError(
                     f"a provider's name has only letters and digits, here in capitals; '{name[:40]}' does not"
                 )
-        # No request may choose the address that the provider sends people back to.
+        # No request may choose where the provider sends people back to.
         if value and not info.data.get("url"):
             raise ValueError(
                 "providers send people back to GRADER_URL: set it to the address that people open"
@@ -413,24 +409,20 @@ class Settings(BaseSettings):
 
     @property
     def sandbox(self) -> SandboxOptions:
-        """Options of this worker's boxes."""
         return SandboxOptions(self.runtime, self.gpu_access, self.box_image)
 
     @property
     def networks(self) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-        """Networks of the trusted proxies."""
         return [ipaddress.ip_network(each, strict=False) for each in _listed(self.trusted_proxies)]
 
     @property
     def mail_server(self) -> tuple[str, int]:
-        """Host and port."""
         found = _host_and_port(self.smtp_host)
         assert found is not None, "a validator checked it"
         return found
 
     @property
     def domains(self) -> list[str]:
-        """E-mail domains that may sign up, in lower case."""
         return [each.lower() for each in _listed(self.sign_up_domains)]
 
     @property
@@ -439,7 +431,7 @@ class Settings(BaseSettings):
 
     @property
     def redis_socket(self) -> Path:
-        """Socket of the embedded Redis. Its path has a limit of about 100 characters: keep the data folder short."""
+        """At most about 100 characters."""
         return self.data_dir / "redis.sock"
 
     @property
@@ -455,13 +447,13 @@ class Settings(BaseSettings):
         return _listed(self.devices)
 
     def secret(self, name: str) -> bytes:
-        """A random secret of 32 bytes, made on first use and kept in the data folder, readable only by its owner."""
+        """32 bytes, made on first use, readable only by their owner."""
         folder = self.data_dir / "secrets"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / name
         if not path.exists():
-            # Written completely or not at all: after a crash or a full disk, an empty secret could be guessed. If two
-            # processes make it at the same time, the second takes the first one's.
+            # Completely or not at all: an empty secret could be guessed. Of two processes, the second takes
+            # the first one's.
             partial = path.with_name(f".{name}.{os.getpid()}.{secrets.token_hex(4)}")
             try:
                 with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -474,7 +466,7 @@ class Settings(BaseSettings):
 
 
 def load_settings(**chosen: Any) -> Settings:
-    """``chosen`` (except None), else the environment. Raises BadRequest with the variable."""
+    """Else from the environment. Raises BadRequest with the variable."""
     try:
         settings = Settings(**{name: value for name, value in chosen.items() if value is not None})
     except ValidationError as error:

@@ -12,17 +12,15 @@ from pydantic import BaseModel
 
 from grader.formats import rounded_points
 
-# Without this mark some spreadsheets read UTF-8 as their own code page.
+# Else some spreadsheets read UTF-8 as their code page.
 BOM = "\ufeff"
-# Spreadsheets compute cells that begin with =, +, - or @, and skip tabs and line ends before them. In countries with a
-# decimal comma they also separate cells at semicolons: then a cell begins within ours, with or without a quote.
+# Spreadsheets compute cells that begin with these, skip tabs and line ends, and may separate cells at
+# semicolons.
 _CELL = re.compile(r'(^|[;\t\r\n]"*)(?=[=+\-@\t\r\n])')
 
 
 def row(cells: Iterable[object]) -> str:
-    """One line as in RFC 4180; None is an empty cell. Text that looks like a formula gets an apostrophe, which marks
-    text in a spreadsheet. Numbers are ours and may be negative.
-    """
+    """RFC 4180. Text that looks like a formula gets an apostrophe. Our numbers may be negative."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\r\n").writerow([_text(cell) for cell in cells])
     return line.getvalue()
@@ -31,8 +29,7 @@ def row(cells: Iterable[object]) -> str:
 def table(
     kind: type[BaseModel], rows: Iterable[BaseModel], points: Collection[str] = (), bom: bool = False
 ) -> Iterator[str]:
-    """Models as lines, after a line with the names of their fields. Times are ISO text. ``points``: columns that are
-    rounded as points are."""
+    """Columns in ``points`` are rounded as points."""
     columns = list(kind.model_fields)
     yield (BOM if bom else "") + row(columns)
     for each in rows:

@@ -1,7 +1,7 @@
-"""Wake-ups: RQ jobs that say "serve one submission of this queue". The worker that takes one asks SQL which.
+"""Wake-ups: RQ jobs that say "serve one submission of this queue". The worker asks SQL which.
 
-A wake-up is data. Nothing in Redis is called, imported or unpickled, so anyone who can write there can wake a worker
-in vain, and no more. RQ's worker is not used: it calls whatever function, callback or webhook a job names.
+Nothing in Redis is called, imported or unpickled, so anyone who can write there can only wake a worker in
+vain. RQ's worker would call any function, callback or webhook that a job names.
 """
 
 from __future__ import annotations
@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# A submit must not hang if Redis is gone: it succeeds, and the sweeper issues the wake-up later.
+# A submit must not hang without Redis: the sweeper issues the wake-up later.
 _CONNECT_SECONDS = 2.0
-# The function that every wake-up names. It is compared and never called, and never changes, so workers and webs of
-# different releases understand each other.
+# Compared, never called, and never changes, so releases understand each other.
 _FUNCTION = "grader.queue.worker.serve"
 _LOGGED_ID_CHARS = 64
 
 COMPILE = "compile"
-# Triton kernels to compile before their submission's turn. Only workers that do nothing but compile serve this queue,
-# and nothing waits for it.
+# Kernels to compile before their submission's turn. Only compile workers serve it.
 KERNELS = "kernels"
 CHECK = "check"
 
@@ -41,12 +39,11 @@ def run_queue(device: str) -> str:
 
 
 def first_queue(device: str, language: Language) -> str:
-    """The queue of a submission that no worker has taken yet."""
     return COMPILE if language.compiled else run_queue(device)
 
 
 class WakeUps:
-    """The queues of one Redis, by name. Connects on first use."""
+    """Connects on first use."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -61,7 +58,7 @@ class WakeUps:
             self.url,
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=_CONNECT_SECONDS,
-            # One immediate retry, for a connection that Redis closed; the client's default waits seconds.
+            # For a connection that Redis closed; the client's default waits seconds.
             retry=Retry(NoBackoff(), 1),
         )
 
@@ -69,7 +66,7 @@ class WakeUps:
         return _queue(name, self.connection)
 
     def enqueue(self, queue: str, count: int = 1) -> bool:
-        """Issue wake-ups of ``queue``; False, not an error, if Redis does not answer: SQL knows what waits."""
+        """False, not an error, without Redis: SQL knows what waits."""
         from redis import RedisError
 
         try:
@@ -87,14 +84,12 @@ class WakeUps:
         return True
 
     def announce(self, device: str, language: Language, count: int = 1) -> None:
-        """Issue wake-ups for ``count`` new submissions."""
         self.enqueue(first_queue(device, language), count)
         if compiled_ahead(device, language):
             self.hint(KERNELS)
 
     def hint(self, queue: str) -> None:
-        """Issue a wake-up unless one waits. For a queue that perhaps nobody serves, and whose workers look at all
-        the work for each wake-up."""
+        """One is enough: its workers look at all the work."""
         from redis import RedisError
 
         try:
@@ -106,7 +101,7 @@ class WakeUps:
         self.enqueue(queue)
 
     def waiting(self, queue: str) -> int:
-        """Number of wake-ups that no worker has taken. Raises redis.RedisError if Redis does not answer."""
+        """Not taken yet. Raises redis.RedisError."""
         return int(self._queue(queue).count)
 
     def ping(self) -> bool:
@@ -123,10 +118,8 @@ class WakeUps:
 
 
 def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[str, bytes] | None:
-    """The queue and the id of the next job of ``queues``, earlier queues first, still to be redeemed. None if none
-    comes within ``wait_s`` seconds (None: do not wait).
-
-    Raises redis.RedisError if Redis does not answer.
+    """The next job, of earlier queues first; redeem it. None if none comes within ``wait_s`` seconds (None:
+    do not wait). Raises redis.RedisError.
     """
     from redis import ResponseError
     from rq import Queue
@@ -148,10 +141,8 @@ def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[
 
 
 def consume_wakeup(connection: Redis, queue: str, job_id: bytes) -> bool:
-    """True if the job that was taken from ``queue`` is a wake-up. Its record is removed in any case.
-
-    If something else took a wake-up's place, the sweeper issues a new one. Raises redis.RedisError if Redis does not
-    answer.
+    """Whether a taken job is a wake-up; its record is removed in any case. The sweeper replaces a lost
+    wake-up. Raises redis.RedisError.
     """
     from rq.job import Job
     from rq.serializers import JSONSerializer
@@ -162,7 +153,7 @@ def consume_wakeup(connection: Redis, queue: str, job_id: bytes) -> bool:
         log.warning("wakeup_refused", queue=queue, reason="its id is not one of RQ's")
         return False
     reason = _why_no_wakeup(connection, job, queue)
-    # Job.delete also touches whatever queue, group and registries the record names.
+    # Job.delete also touches queue, group and registries that the record names.
     connection.unlink(job.key)
     if reason:
         log.warning("wakeup_refused", queue=queue, job=job.id[:_LOGGED_ID_CHARS], reason=reason)
@@ -179,13 +170,12 @@ def _queue(name: str, connection: Redis) -> Queue:
 def _why_no_wakeup(connection: Redis, job: Job, queue: str) -> str:
     """Empty if it is one.
 
-    Job.fetch reads a record of any size and unpacks it without a limit, so the record is read here and measured, and
-    then given to RQ: within the limit zlib unpacks at most 1,032 times as much, 4 MiB a field. RQ reads the fields with
-    the serializer of ``job``, JSON, and keeps functions, callbacks and webhooks as names until somebody asks for them.
+    Job.fetch unpacks a record of any size, so it is measured first: zlib gives at most 1,032 times as much.
+    RQ reads the fields as JSON and keeps functions, callbacks and webhooks as names until asked.
     """
     from redis import ResponseError
 
-    # Redis counts its own overhead, too: 1.7 KB for a wake-up of 500 bytes.
+    # With overhead: 1.7 KB for 500 bytes.
     if (connection.memory_usage(job.key, samples=0) or 0) > 2 * limits.WAKEUP_BYTES:
         return "its record is too large"
     try:
@@ -194,7 +184,7 @@ def _why_no_wakeup(connection: Redis, job: Job, queue: str) -> str:
         return "its record is not a hash"
     if not record:
         return "its record is gone"
-    # Measured again: somebody may have replaced it meanwhile.
+    # Somebody may have replaced it meanwhile.
     if sum(len(name) + len(value) for name, value in record.items()) > limits.WAKEUP_BYTES:
         return "its record is too large"
     try:
@@ -206,7 +196,7 @@ def _why_no_wakeup(connection: Redis, job: Job, queue: str) -> str:
 
 
 def _remove_other_types(connection: Redis, keys: Sequence[bytes]) -> bool:
-    """Remove other types under a queue's name, which would stop that queue for good. True if there was one."""
+    """They would stop the queue for good. True if there was one."""
     wrong = [key for key in keys if connection.type(key) not in (b"list", b"none")]
     for key in wrong:
         log.warning("queue_removed", key=key.decode(), reason="it was not a list")

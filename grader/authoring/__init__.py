@@ -1,1 +1,1 @@
-"""For teachers: proves that a challenge's suite is strong, and writes the folder of a new challenge."""
+"""Proves that a challenge's suite is strong, and writes folders of new challenges."""

@@ -1,5 +1,4 @@
-"""Nearly right answers, made from the reference: what a kernel could return that skips work, reads less, or uses fewer
-digits. ``grader.authoring.odds`` tries them in rounds drawn as the judge draws them."""
+"""Nearly right answers: kernels that skip work, read less, or use fewer digits."""
 
 from __future__ import annotations
 
@@ -16,14 +15,11 @@ from grader.judge.oracle import Question, right_answers
 if TYPE_CHECKING:
     import torch
 
-# Elements of a block, and of a tile that is not read.
 BLOCK = 1024
-# Unread shares of an input, by their text in names.
 SHARES = {"1%": 0.01, "0.1%": 0.001}
-# Fewer unread elements save no time; a row's unread part has at least one element.
+# Fewer unread elements save no time; a row leaves at least one unread.
 _WORTH_IT, _SOME_OF_ONE = 100, 0.5
-# Bits of the significand, the hidden one included. bf16x2: the sum of two bfloat16 numbers, as precise as three
-# bfloat16 products instead of one in float32.
+# Bits of the significand with the hidden one. bf16x2: a sum of two bfloat16.
 _FORMATS = {"bf16x2": 16, "tf32": 11, "fp16": 11, "bf16": 8, "int8": 8, "e4m3": 4, "e5m2": 3}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _NARROW = {"int16": 2, "int8": 1}
@@ -39,9 +35,9 @@ class Draw:
     case: Case
     question: Question
     previous: Question
-    # Per element of each result, the mean over ordinary rounds.
+    # Per element, float64, over ordinary rounds.
     expected: Mapping[str, torch.Tensor]
-    # Per input, the mean of all elements. Both are float64.
+    # Per input, float64, over all elements.
     means: Mapping[str, float]
 
     def of_inputs(self, changed: Mapping[str, torch.Tensor]) -> Tensors:
@@ -53,17 +49,16 @@ class Approximation:
     name: str
     words: str
     answer: Callable[[Draw], Tensors]
-    # Relative to the tolerance, its error falls by at most ``s ** -relief`` if a sum has ``s`` times as many terms:
-    # independent errors add up to the root of their number, while the tolerance grows with it.
+    # If a sum has ``s`` times as many terms, its error falls at most by ``s ** -relief``, relative to the
+    # tolerance.
     relief: float = 0.5
-    # Right by chance on many inputs, which proves nothing about others.
+    # Right by chance on many inputs.
     lucky: bool = False
 
 
 def approximations(
     challenge: Challenge, workload: Workload, tried: Workload | None = None
 ) -> list[Approximation]:
-    """All that make sense at ``workload`` and can be tried at the sizes of ``tried`` (default: ``workload``)."""
     manifest = challenge.manifest
     read = [arg for arg in manifest.given if arg.name not in workload.without]
     made = [*_constants(), *_blocks(), *_digits(challenge, read), *_specials(read)]
@@ -111,7 +106,6 @@ def _blocks() -> Iterator[Approximation]:
 
 
 def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
-    """``want`` with every element of each block, from block ``first`` on, set to the block's first element."""
     flat = want.reshape(-1).clone()
     start = first * BLOCK
     whole = (flat.numel() - start) // BLOCK * BLOCK
@@ -123,8 +117,9 @@ def _copied(want: torch.Tensor, first: int) -> torch.Tensor:
 
 
 def _left_out(challenge: Challenge, arg: Argument, whole: int, columns: int) -> Iterator[Approximation]:
-    """Kernels that read only part of ``arg``, or nothing. ``whole``: its elements; ``columns``: its last dimension when
-    tried. Indices that belong together are only replaced as a whole: mixed, they are not a valid input."""
+    """``whole``: the elements of ``arg``; ``columns``: its last dimension when tried. Indices that belong
+    together are replaced as a whole: mixed, they are no valid input.
+    """
     yield Approximation(
         f"previous:{arg.name}",
         f"{arg.name} of an earlier round is used again",
@@ -187,7 +182,6 @@ def _fill(draw: Draw, arg: Argument, filler: str) -> float:
 
 
 def _leave_out(values: torch.Tensor, share: float, place: str, value: float) -> None:
-    """Set ``share`` of ``values`` (contiguous), at least one element, to ``value``."""
     import torch
 
     flat = values.view(-1)
@@ -262,8 +256,7 @@ def _cut_inputs(chosen: list[Argument], form: str) -> Callable[[Draw], Tensors]:
 
 
 def cut_in_range(values: torch.Tensor, form: str) -> torch.Tensor:
-    """Integers cut to ``form``, then held between the smallest and the largest of ``values``: an index beyond them
-    would end the process on a GPU."""
+    """An index beyond the values of the input would end the process on a GPU."""
     if not values.numel():
         return values
     wide = values.long()  # torch has no min() of uint16
@@ -282,8 +275,9 @@ def _cut(form: str) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def rounded(values: torch.Tensor, form: str) -> torch.Tensor:
-    """``values`` (floating) rounded to ``form``, in their own dtype. NaN and infinities stay. Overflow gives infinity
-    in fp16 and the largest number in 8 bits. int8: 127 steps up to the largest finite value."""
+    """In the dtype of ``values``; NaN and infinities stay. Overflow gives infinity in fp16 and the largest
+    number in 8 bits. int8: 127 steps up to the largest finite value.
+    """
     import torch
 
     finite = values.isfinite()

@@ -1,4 +1,4 @@
-"""Checks the baselines of a challenge: they compute the reference's result, and do so by work that can be timed."""
+"""Checks a challenge's baselines: right results, and work that can be timed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ _SEED = 20261122
 
 
 def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
-    """One check on ``device`` ("cpu" or "cuda") if ``reference.py`` defines baselines or what is timed only returns its
-    inputs, else none. Skips cases with NaN or infinity in inputs or results: there baseline and reference may differ,
-    which is why both exist. A baseline by name that cannot run on ``device`` is named in the summary."""
+    """Skips cases with NaN or infinity, which a baseline may treat differently."""
     reference, problems = challenge.reference, _undefined(challenge)
     functions = {**({"baseline": reference.baseline} if reference.baseline else {}), **reference.named}
     cases = list(cases)
@@ -50,7 +48,7 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
 
 
 def _without_work(challenge: Challenge, cases: Sequence[Case], device: str) -> list[str]:
-    """A problem if the timed function fails, or for each result that is a view of an input: no kernel runs for it."""
+    """A result that is a view of an input is no work."""
     manifest, reference = challenge.manifest, challenge.reference
     name, function = (
         ("baseline", reference.baseline) if reference.baseline else ("reference", reference.compute)

@@ -18,8 +18,9 @@ Say = Callable[[dict[str, Any]], None]
 
 
 def examine(root: Path, slug: str, say: Say) -> None:
-    """Report the result of the challenge's Python (``examined``), progress (``progress``) and findings (``proof``); or
-    why it does not load (``broken``) or why this box cannot do it (``failed``)."""
+    """Report what the challenge's Python gives (``examined``), ``progress`` and findings (``proof``); or why
+    it does not load (``broken``) or this box cannot do it (``failed``).
+    """
     try:
         text = dump(_examined(Catalogue(root).load(slug)))
     except ChallengeInvalid as error:
@@ -39,11 +40,10 @@ def examine(root: Path, slug: str, say: Say) -> None:
 
 
 def _board() -> str:
-    """The emulated GPU, which also runs CUDA, if its engine came with the platform's files and the box has nvcc; else
-    the processor."""
+    """The emulated GPU if its engine and nvcc are here; else the processor."""
     if not is_built() or find_toolkit() is None:
         return CPU
-    HOST.chmod(0o700)  # a program from an archive, which drops the mode
+    HOST.chmod(0o700)  # an archive drops the mode
     return EMULATED
 
 

@@ -1,6 +1,6 @@
 """Measures the error of the reference's own precision, case by case, and proposes a tolerance.
 
-Native: on the inputs as drawn. Exact: on float64 copies, as in the oracle.
+Native: on the inputs as drawn. Exact: on float64 copies.
 """
 
 from __future__ import annotations
@@ -27,52 +27,47 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# A proposed rtol: of errors as large as the answer.
 _AS_LARGE = 0.9
 SEVERAL = (
     "native and float64 differ by as much as the answer: if several answers are right (signs, ties, a basis), "
     "a check.py next to reference.py decides; otherwise define magnitude(...), or change the inputs"
 )
-# A kernel as exact as PyTorch must pass, but its errors differ with the order of its sums. So PyTorch may use at most
-# half of the tolerance.
+# PyTorch may use half of the tolerance: an equally exact kernel may sum in another order.
 HEADROOM = 2.0
-# The proposal leaves PyTorch at a quarter. A hand-written kernel errs up to twice as much (one running sum instead of
-# pairwise sums, fast exponentials); the rest is HEADROOM.
+# A hand-written kernel errs up to twice as much as PyTorch; the rest is HEADROOM.
 MARGIN = 4.0
-# Of results of 16 bits or fewer, whose error is the one rounding that every kernel does: four times it would accept
-# float16 results rounded to bfloat16.
+# For results of at most 16 bits, whose error is one rounding.
 _NARROW_MARGIN, _NARROW_BYTES = 2.5, 2
-# A tolerance looser than this many proposals allows errors that rounding cannot explain.
+# Above this many proposals, rounding cannot explain a tolerance.
 LOOSE = 50.0
-# In units of the last place: a larger relative error comes from terms that cancel, not from rounding. Such a result is
-# small beside the largest of its case, by this share at least.
+# A relative error above this many ulps comes from cancelling terms, in results below this share of the case's
+# largest.
 _CANCELLED, _SMALL = 1024.0, 0.1
-# Of the largest result: an atol for errors beside larger ones would accept every ordinary answer.
+# Share of the largest result: a larger atol would accept every ordinary answer.
 _ORDINARY = 1e4
 _CANCELLING = (
     "results near 0, where terms of either sign cancel, err by much of their own size: the proposed atol is for them. "
     "Or let magnitude(...) in reference.py return the same operation on absolute values, and keep atol near 0"
 )
-# Beneath it, types of a wide range have lost digits to denormal numbers on the way.
+# Denormal numbers have cost digits below this.
 _DEEP = 1e-20
-# Steps of a quantiser come from ties: an exact kernel is off by as many as PyTorch.
+# Steps of a quantiser come from ties: an exact kernel is off by as many.
 LOOSE_STEPS = 4
 
 
 @dataclass(frozen=True)
 class MeasuredErrors:
-    """One result of one case, finite elements only. ``unit``: of a result whose tolerance has one; ``relative`` and
-    ``absolute`` are 0 then."""
+    """Finite elements only. If the tolerance has a ``unit``, ``relative`` and ``absolute`` are 0."""
 
     case: str
     result: str
-    used: float  # largest share of the allowed error
-    relative: float  # largest error over its magnitude where that is a normal number
-    absolute: float  # largest error elsewhere
+    used: float
+    relative: float  # relative, of normal numbers
+    absolute: float  # of the others
     unit: Unit = Unit.NONE
-    units: float = 0.0  # largest error in that unit
-    margin: float = MARGIN  # how many of these errors the proposal allows
-    # Whether terms cancelled; the largest error over its magnitude among large elements, and the largest among others.
+    units: float = 0.0
+    margin: float = MARGIN
+    # If terms cancelled: the largest relative error of large elements, and the largest of others.
     cancelled: bool = False
     large: float = 0.0
     small: float = 0.0
@@ -85,8 +80,9 @@ class Calibration:
 
     @property
     def proposed(self) -> Tolerance:
-        """``margin`` times the largest native errors, rounded up to one digit. If terms cancelled, ``rtol`` is for
-        large results, ``atol`` for the others."""
+        """``margin`` times the largest native errors. If terms cancelled, ``rtol`` is for large results,
+        ``atol`` for the others.
+        """
         apart = any(error.cancelled for error in self.measured)
         relative = [error.margin * (error.large if apart else error.relative) for error in self.measured]
         absolute = [
@@ -99,11 +95,11 @@ class Calibration:
 
     @property
     def is_hopeless(self) -> bool:
-        """True if native and float64 differ by as much as the answer."""
+        """Native and float64 differ by as much as the answer."""
         return self.proposed.rtol >= _AS_LARGE
 
     def proposed_units(self, result: str) -> float:
-        """For a result whose tolerance has a unit: as ``proposed`` for ulps, at least 1; the steps that were found."""
+        """At least 1 ulp; for steps, as many as were found."""
         found = [error for error in self.measured if error.result == result]
         most = max((error.units for error in found), default=0.0)
         if any(error.unit is Unit.STEPS for error in found):
@@ -112,9 +108,8 @@ class Calibration:
 
 
 def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on: str = "cpu") -> Calibration:
-    """Measure every case on ``device`` ("cpu" or "cuda") with inputs drawn on ``draw_on``.
-
-    Raises ChallengeInvalid if the reference fails.
+    """``device``: "cpu" or "cuda"; inputs are drawn on ``draw_on``. Raises ChallengeInvalid if the reference
+    fails.
     """
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -129,8 +124,7 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
 def compare(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """Compare ``compute`` on the native inputs with the right answer, result by result. Results that are far from it
-    and right by ``check.py`` count for nothing: their distance is no error."""
+    """Results that only ``check.py`` calls right count for nothing: their distance is no error."""
     native = native_results(challenge, case, question, compute)
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -144,14 +138,14 @@ def compare(
 
 
 def _is_tight(error: MeasuredErrors) -> bool:
-    """Whether PyTorch leaves too little of the tolerance to an equally exact kernel."""
+    """An equally exact kernel might fail."""
     return error.used > (1.0 if error.unit is Unit.STEPS else 1 / HEADROOM)
 
 
 def native_results(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> dict[str, torch.Tensor]:
-    """``compute`` on the native inputs; results flat, in their own dtypes."""
+    """The results are flat, in their own dtypes."""
     manifest = challenge.manifest
     given = {name: values.clone() for name, values in question.inputs.items()}
     answer = compute(**arguments(manifest, case, given))
@@ -165,7 +159,6 @@ def native_results(
 def _measure(
     challenge: Challenge, case: Case, arg: Argument, question: Question, native: torch.Tensor
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """The measurement (none for integers and empty results), and disagreements of native and exact."""
     import torch
 
     where = f"{case.name}: {arg.name}"
@@ -233,8 +226,9 @@ def _most(values: torch.Tensor) -> float:
 
 
 def calibration_checks(challenge: Challenge, found: Calibration, *, loose: bool) -> list[Check]:
-    """``reference``: native and exact agree on which elements are finite. ``tolerance``: not too tight and, with
-    ``loose``, not too loose. Only one kind of device asks for the latter: one may need what another finds loose."""
+    """``reference``: native and exact agree on which elements are finite. ``tolerance``: not too tight and,
+    with ``loose``, not too loose. One kind of device asks for that: another may need more.
+    """
     agreed = f"float64 and native precision agree in kind on all {_cases(challenge)} cases"
     reference = check("reference", found.disagreements, agreed, bad=Status.ERROR)
     return [reference, _tolerance(challenge, found, loose)]
@@ -257,7 +251,6 @@ def _tolerance(challenge: Challenge, found: Calibration, loose: bool) -> Check:
 
 
 def _set_and_proposed(challenge: Challenge, found: Calibration) -> list[str]:
-    """``[tolerance]`` and the tolerance of each result that has its own, as set and as proposed."""
     tolerance, results = challenge.manifest.tolerance, challenge.manifest.results
     said = []
     if any(arg.dtype.floating and arg.name not in tolerance.results for arg in results):
@@ -282,7 +275,7 @@ def _most_used(found: Calibration) -> float:
 
 
 def _too_loose(challenge: Challenge, found: Calibration) -> str:
-    """The reason, or "". If PyTorch makes no error, the rounding to the result's dtype counts as one."""
+    """PyTorch's error counts as at least one rounding to the dtype."""
     for arg in challenge.manifest.results:
         if reason := _too_loose_for(challenge, arg, found):
             return reason
@@ -315,7 +308,6 @@ def _too_loose_for(challenge: Challenge, arg: Argument, found: Calibration) -> s
 
 
 def too_tight(found: Calibration) -> list[str]:
-    """Where PyTorch leaves too little of the tolerance to an equally exact kernel."""
     tight = [error for error in found.measured if _is_tight(error)]
     return [
         f"{error.case}: {error.result}: native PyTorch uses {error.used:.2f} of the allowed error, "
@@ -331,7 +323,7 @@ def too_tight(found: Calibration) -> list[str]:
 
 
 def _unit(challenge: Challenge) -> float:
-    """Half a unit in the last place of the least exact result: the cost of rounding once."""
+    """Half a unit in the last place of the least exact result."""
     return max(2.0**-arg.dtype.as_float.digits for arg in challenge.manifest.results if arg.dtype.floating)
 
 
@@ -340,7 +332,6 @@ def _cases(challenge: Challenge) -> int:
 
 
 def round_up(value: float) -> float:
-    """To one digit."""
     if value <= 0 or not math.isfinite(value):
         return 0.0
     step = 10.0 ** math.floor(math.log10(value))

@@ -1,4 +1,4 @@
-"""Submissions to try against a suite: staff's solutions, native PyTorch, staff's mutants, generic wrong kernels."""
+"""Submissions to try against a suite: solutions, native PyTorch, staff's mutants, generic wrong kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from grader.errors import ChallengeInvalid
 from grader.languages import Language
 from grader.schemas.proof import CandidateRole
 
-# Loads submissions written in PyTorch: native solutions and generic wrong ones.
 NATIVE = Language.TRITON
 
 
@@ -21,15 +20,13 @@ class Candidate:
     name: str
     language: Language
     source: str
-    # Why it cannot be made, if so.
     reason: str = ""
     words: str = ""
-    # Its mistake shows only in cases for a GPU.
+    # The mistake shows only in cases for a GPU.
     large: bool = False
 
 
-# How the first line of a mutant begins, after its comment sign or quotes; the second if its mistake shows only in cases
-# for a GPU.
+# Begin a mutant's first line; the second is for a GPU's cases.
 MISTAKE, LARGE_MISTAKE = "Mistake: ", "Mistake on a GPU: "
 
 
@@ -38,19 +35,18 @@ def staff_folder(challenge: Challenge) -> Path:
 
 
 def mutant_files(challenge: Challenge) -> list[Path]:
-    """In every language, sorted by name."""
     folder = staff_folder(challenge) / "mutants"
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
 def variant_files(challenge: Challenge) -> list[Path]:
-    """Submissions with other right answers than the reference's, for its checker. Sorted by name."""
+    """Their answers are right, but not the reference's."""
     folder = staff_folder(challenge) / "variants"
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
 def baseline_files(challenge: Challenge) -> list[Path]:
-    """Submissions that are timed as baselines, apart from solutions. Raises ChallengeInvalid if one is missing."""
+    """Raises ChallengeInvalid if one is missing."""
     solutions = [f"solution{language.suffix}" for language in challenge.manifest.languages]
     named = {each.source for each in challenge.manifest.baselines if each.source} - {*solutions}
     files = [staff_folder(challenge) / name for name in sorted(named)]
@@ -67,7 +63,7 @@ def shows_large_alone(source: str) -> bool:
 
 
 def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Candidate]:
-    """Everything to run, what must pass first. Raises ChallengeInvalid if a solution or the reference is missing."""
+    """What must pass comes first. Raises ChallengeInvalid if a solution or the reference is missing."""
     made = [
         _solution(challenge, language) for language in challenge.manifest.languages if language in languages
     ]

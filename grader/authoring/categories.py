@@ -1,4 +1,4 @@
-"""The edges that a suite must cover, given the types of its signature, and whether cases hold what they claim."""
+"""The edges that a suite must cover, and whether cases hold what they claim."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ if TYPE_CHECKING:
 
 _SEED = 11
 SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned", "large")
-# Float values that students forget.
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
-# The edges of a challenge without float inputs: the ends of the range of values.
 INTEGERS = ("range",)
-# The side of the smallest tiles; block edges are multiples of it.
 _TILE = 16
 # Sizes for which kernels have a fast path without masks.
 _ALIGNMENT = 128
-# Half of a smaller scalar, such as an epsilon, makes no visible difference.
+# Smaller scalars, such as an epsilon, hardly change a result.
 _SHOWS = 0.01
-# Cap on each size of a case too large to draw on a processor.
+# Cap on each size of a case too large to draw here.
 _LOOKED_AT = 512
 
 
@@ -50,7 +47,9 @@ def wanted(manifest: Manifest) -> tuple[str, ...]:
 
 
 def category_checks(challenge: Challenge) -> list[Check]:
-    """``categories``: none is missing. ``claims``: each case holds what its category says. Raises ChallengeInvalid."""
+    """``categories``: none is missing. ``claims``: each case holds what its category says. Raises
+    ChallengeInvalid.
+    """
     cases = [*challenge.cases, *challenge.hidden_cases]
     there, waived = {case.category.value for case in cases}, challenge.manifest.waives
     needed = wanted(challenge.manifest)
@@ -74,7 +73,7 @@ def category_checks(challenge: Challenge) -> list[Check]:
 
 
 def _fixed_scalars(challenge: Challenge, cases: Sequence[Case]) -> list[str]:
-    """Scalars that have one value throughout: a kernel with that number in its source passes."""
+    """A kernel may hard-code a scalar with one value."""
     manifest = challenge.manifest
     given = [scalar_values(manifest, case) for case in cases if case.on is None]
     return [
@@ -86,7 +85,7 @@ def _fixed_scalars(challenge: Challenge, cases: Sequence[Case]) -> list[str]:
 
 
 def other_value(arg: Argument) -> float:
-    """Of a scalar: near its usual one, and far enough from it to show. A whole number grows, and so stays positive."""
+    """Far enough from the usual value to show. A whole number grows, and so stays positive."""
     usual = float(arg.value or 0)
     if not arg.dtype.floating:
         return usual + 1 if usual < arg.dtype.as_integer.high else usual - 1
@@ -94,14 +93,12 @@ def other_value(arg: Argument) -> float:
 
 
 def _broken_claim(challenge: Challenge, case: Case) -> str:
-    """The promise of its category that a case breaks, or ""."""
     if holds(challenge, case):
         return ""
     return f"{case.name}: is '{case.category}', but {_SAID[case.category]}"
 
 
 def holds(challenge: Challenge, case: Case) -> bool:
-    """True if ``case`` is what its category says."""
     if case.category in _SIZE_CLAIMS:
         return _SIZE_CLAIMS[case.category](challenge.manifest, case)
     if case.category not in _VALUE_CLAIMS:
@@ -117,7 +114,6 @@ def holds(challenge: Challenge, case: Case) -> bool:
 
 
 def small(manifest: Manifest, case: Case) -> Case:
-    """A GPU-only case at sizes small enough to draw here; any other case unchanged."""
     if case.on is None:
         return case
     sizes = {name: min(size, _LOOKED_AT) for name, size in case.sizes.items()}
@@ -137,8 +133,9 @@ def _is_edge(value: int) -> bool:
 
 
 def _is_aligned(manifest: Manifest, case: Case) -> bool:
-    """True if a fast path for whole tiles would take it: at least one size is a multiple of ``_ALIGNMENT``, and every
-    other is too or is the size of a timed workload, such as a filter's length."""
+    """At least one size is a multiple of ``_ALIGNMENT``, and each other too, or a timed workload's, such as a
+    filter's length.
+    """
     timed = {(name, size) for workload in manifest.workloads for name, size in workload.sizes.items()}
     whole = {name for name, size in case.sizes.items() if size > 0 and size % _ALIGNMENT == 0}
     return bool(whole) and all(name in whole or (name, size) in timed for name, size in case.sizes.items())

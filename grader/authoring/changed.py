@@ -1,4 +1,4 @@
-"""The challenges that differ from the default branch, by git."""
+"""Challenges that differ from the default branch, by git."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from pathlib import Path
 
 _GIT_SECONDS = 30.0
 _FOLDERS = ("challenges", "reference")
-# Tried in turn: the remote's default, then the usual names.
 _BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
-    """Those of ``slugs`` with files changed, added or removed since this branch left the default one, committed or not;
-    None if git cannot tell."""
+    """Changes since this branch left the default one, committed or not; None if git cannot tell."""
     base = next((commit for name in _BRANCHES if (commit := _git(root, "merge-base", "HEAD", name))), None)
     if base is None:
         return None
@@ -27,7 +25,7 @@ def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """git's output in ``root``, or None if git fails or is missing."""
+    """None if git fails or is missing."""
     try:
         ran = subprocess.run(
             ["git", "-C", str(root), *words],

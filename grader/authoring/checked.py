@@ -1,4 +1,4 @@
-"""Checks of a challenge's ``check.py`` that need no submission. Wrong kernels and variants test it, too."""
+"""Checks of a challenge's ``check.py`` that need no submission."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _SEED = 11
 
 
 def accepted(question: Question, results: Mapping[str, torch.Tensor]) -> bool:
-    """Whether ``check.py`` calls these results right, which differ from the reference's. False without one. Raises
-    ChallengeInvalid if it fails."""
+    """Whether ``check.py`` accepts results that differ from the reference's. Raises ChallengeInvalid if it
+    fails.
+    """
     if question.check is None:
         return False
     shaped = {name: results[name].reshape(right.shape) for name, right in question.outputs.items()}
@@ -29,8 +30,9 @@ def accepted(question: Question, results: Mapping[str, torch.Tensor]) -> bool:
 
 
 def checker_checks(challenge: Challenge) -> list[Check]:
-    """``checker``: it accepts the reference's own answers; ``variants``: there are other right answers to prove it.
-    Empty without a checker. Cases for a GPU alone are left to submissions, which it judges piece by piece."""
+    """``checker``: it accepts the reference's answers; ``variants``: other right answers prove it.
+    Submissions prove it on cases for a GPU.
+    """
     if challenge.checker is None:
         return []
     problems = []

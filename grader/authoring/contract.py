@@ -1,5 +1,4 @@
-"""Checks that every row of a spec's contract names the cases that test it, and that one of them has the sizes and
-values that the row mentions."""
+"""Checks that every row of a spec's contract names a case with its sizes and values."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from grader.challenge.model import Manifest
 from grader.judge.oracle import scalar_values
 from grader.schemas.proof import Check
 
-# The heading of the column of cases, and its entry for a row that every case tests.
+# The column of cases, and its entry for a row that every case tests.
 CASES, EVERY = "cases", "every case"
 HOW = (
     f"Name the public cases in the column '{CASES}', as in `nan`, `cols_*`; add a case to cases.py if there is none; "
@@ -38,7 +37,6 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
-# Values that a row may mention, and how to find them in an input or a scalar.
 _VALUES: Sequence[tuple[re.Pattern[str], str, Callable[[float], bool]]] = (
     (re.compile(r"\bNaN\b"), "NaN", math.isnan),
     (re.compile(r"\+inf\b"), "+inf", lambda value: value == math.inf),
@@ -50,8 +48,6 @@ _BEYOND = re.compile(r"beyond 2\^(\d+)")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: the condition ``when``, and the cell that names cases."""
-
     when: str
     cases: str
 
@@ -72,7 +68,7 @@ def contract_check(challenge: Challenge) -> Check:
 
 
 def contract_rows(spec: str) -> list[Row]:
-    """The rows of the first table of "## Contract". Without the column of cases a row names none."""
+    """Rows of the first table of "## Contract"."""
     section = re.search(r"^## Contract\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
     cells = [[cell.strip() for cell in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
     if not cells:
@@ -118,7 +114,6 @@ def _numbers(manifest: Manifest, case: Case) -> dict[str, float]:
 
 
 def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[Mapping[str, float]], bool]]]:
-    """The row's conditions on sizes and scalars: text, and a test of a case's numbers."""
     known = {*manifest.sizes, *(arg.name for arg in manifest.scalars)}
     for code in _CODE.findall(when):
         compared = _COMPARED.match(code)
@@ -134,7 +129,6 @@ def _conditions(manifest: Manifest, when: str) -> Iterator[tuple[str, Callable[[
 
 
 def _expression(text: str, known: set[str]) -> Expression | None:
-    """``text`` if it is an expression in sizes and scalars, else None."""
     try:
         found = parse(text)
     except ExpressionError:

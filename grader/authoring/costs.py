@@ -1,4 +1,4 @@
-"""Plausibility of the cost model and the ladder of workloads: bytes, operations, time, memory."""
+"""Plausibility of costs and workloads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
 from grader.schemas.proof import Check
 
-# Bytes/s and operations/s of an H200, the fastest GPU measured: a workload that is long enough there is long enough
+# The fastest GPU measured, in bytes/s and operations/s: a workload long enough there is long enough
 # elsewhere.
 H200 = {
     "bandwidth": 4.57e12,
@@ -26,16 +26,14 @@ H200 = {
     "rate:bfloat16": 700e12,
     "rate:int8": 1400e12,
 }
-# GPUs of one model differ by some percent, and each ranks by its own ceilings. A size within this share of the limit
-# would be ranked on one GPU of a board and not on another.
+# GPUs of one model differ by some percent: a size this close to the limit would rank on some only.
 UNCLEAR = 0.05
-# The smallest GPU that a catalogue supports, and the share of its memory for one workload.
+# The smallest supported GPU, and a workload's share of its memory.
 SMALLEST_GPU_BYTES, PLANNED_SHARE = 16 * GIB, 0.8
-# Inputs and results pass through memory at least once; a kernel may need to read them a few times more.
+# A kernel may read inputs a few times.
 MOST_BYTES = 4.0
-# An expression may omit a result of one element.
 LEFT_OUT = 0.01
-# torch counts differently: a causal mask halves the need, and a multiply-add may count as one.
+# A causal mask halves the need, and torch may count a multiply-add as one.
 FLOPS_BAND = (0.4, 2.5)
 _SEED = 11
 
@@ -46,8 +44,7 @@ def cost_checks(challenge: Challenge) -> list[Check]:
 
 
 def least_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Every input read once, every result written once. Results of which a count says how much counts may stay
-    unwritten, and inputs that are left out are not read. Of several GPUs, the bytes of the one that has most."""
+    """Inputs read and results written once, unless a count or absence spares them. Of several GPUs, the most."""
     return max(
         sum(
             _passes(manifest, arg) * _nbytes(manifest, arg, sizes)
@@ -66,7 +63,6 @@ def _passes(manifest: Manifest, arg: Argument) -> int:
 
 
 def _nbytes(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
-    """On one GPU."""
     return arg.dtype.bytes_of(math.prod(manifest.shape(arg, sizes))) // (
         manifest.gpus if manifest.on_each(arg) else 1
     )
@@ -86,8 +82,7 @@ def _bytes(challenge: Challenge) -> Check:
 
 
 def _flops(challenge: Challenge) -> Check:
-    """Compares with torch's count in the reference: products, convolutions, attention. It does not count elementwise
-    work."""
+    """torch counts no elementwise work."""
     manifest = challenge.manifest
     problems = []
     for workload in manifest.workloads:

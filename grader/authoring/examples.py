@@ -1,8 +1,7 @@
 """Runs the examples of a ``spec.md``: TOML blocks with the info string ``example``.
 
-They give every input (an optional one may be left out), scalar, size and output by name; NAME and NAME_after for an
-in-out. The tolerance is half a unit
-of the last printed digit plus the challenge's own. A number without a point is exact.
+They name every input (except optional ones), scalar, size and output; an in-out has NAME and NAME_after. The
+tolerance is half a unit of the last printed digit plus the challenge's. A number without a point is exact.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def _plain(value: Any) -> int | float:
 def _unlike(
     allowance: Allowance, arg: Argument, said: list[int | Decimal], found: list[float], count: int
 ) -> list[str]:
-    """The problem with a printed result; only ``count`` leading elements are compared."""
+    """Only ``count`` leading elements are compared."""
     if len(said) not in (count, len(found)):
         return [f"'{arg.name}' has {len(said)} elements, the reference gives {count}"]
     wrong = [
@@ -121,7 +120,6 @@ def _near(allowance: Allowance, text: int | Decimal, value: float) -> bool:
 
 
 def _exponent(text: int | Decimal) -> int | None:
-    """The power of ten of the last printed digit; None for a whole number, which is exact."""
     if isinstance(text, int):
         return None
     exponent = text.as_tuple().exponent

@@ -6,7 +6,7 @@ from grader.schemas.proof import Check, Status
 
 
 def unless_waived(found: Check, reason: str | None) -> Check:
-    """``found``; if it is weak and ``reason`` says why it must be, its problems become remarks."""
+    """The problems of a waived check become remarks."""
     if reason is None or found.status is not Status.WEAK:
         return found
     problems = found.details or [found.summary]
@@ -16,7 +16,6 @@ def unless_waived(found: Check, reason: str | None) -> Check:
 def check(
     name: str, problems: list[str], good: str, *, bad: Status = Status.WEAK, remarks: list[str] | None = None
 ) -> Check:
-    """``good`` without problems; else their number, with status ``bad``."""
     if not problems:
         return Check(name=name, status=Status.OK, summary=good, remarks=remarks or [])
     summary = problems[0] if len(problems) == 1 else f"{len(problems)} problems"

@@ -1,7 +1,6 @@
 """Wrong kernels that any signature allows, and the right one to compare with.
 
-Each is the reference's text followed by code that spoils its result. The signature or a probe decides whether one
-applies, never a list of challenges.
+Each is the reference and code that spoils its result. The signature or a probe decides whether one applies.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Manifest
 
-# Elements per tile of a result as large as its inputs, and per block of a result with one number per row or bin.
+# Elements per tile of a result as large as its inputs, and per block of a smaller one.
 TILE, ROW_TILE = 1024, 128
-# A vector load takes four elements; kernels forget those after the last whole four.
+# Kernels forget elements after the last whole vector.
 VECTOR = 4
 
 WORDS = {
@@ -38,7 +37,7 @@ class Generic:
     mistake: str
     result: str
     source: str
-    reason: str = ""  # why it does not apply; empty if it does
+    reason: str = ""
 
     @property
     def name(self) -> str:
@@ -46,13 +45,12 @@ class Generic:
 
 
 def native_source(challenge: Challenge, reference: str | None = None) -> str:
-    """A submission as exact as PyTorch: copies the reference's answer into the results. ``reference``: another text of
-    it."""
+    """A kernel as exact as PyTorch."""
     return spoilt_source(challenge, spoilt="", before="", body="target.copy_(value)", reference=reference)
 
 
 def generics(challenge: Challenge) -> list[Generic]:
-    """Every generic wrong kernel of each result. Raises ChallengeInvalid if the reference is missing."""
+    """Raises ChallengeInvalid if the reference is missing."""
     return [_generic(challenge, mistake, arg) for arg in challenge.manifest.results for mistake in WORDS]
 
 
@@ -62,8 +60,8 @@ def _generic(challenge: Challenge, mistake: str, arg: Argument) -> Generic:
     return Generic(mistake, arg.name, source, reason)
 
 
-# Code that changes the inputs before the reference, statements that write the spoilt result, and the reason why the
-# mistake is impossible here, if it is.
+# Code that changes inputs before the reference, statements that spoil the result, and why the mistake is
+# impossible here, or "".
 Parts = tuple[str, str, str]
 
 
@@ -125,7 +123,6 @@ def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
 
 
 def _bits(dtype: DType) -> str:
-    """The integer type for its bits, and how many of them to drop."""
     if dtype.held == dtype.value:
         return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
     single = DType.FLOAT32.as_float.digits
@@ -158,19 +155,17 @@ def _readable(manifest: Manifest) -> list[Argument]:
 
 
 def _fixed(arg: Argument) -> bool:
-    """True if its shape is independent of sizes, as for a sum: it has no tile to leave out."""
+    """Its shape has no sizes, so there is no tile to leave out."""
     return all(text.isdigit() for text in arg.shape)
 
 
 def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
-    """At the first workload, which has typical proportions."""
     sizes = manifest.workloads[0].sizes
     counts = [math.prod(manifest.shape(arg, sizes)) for arg in _readable(manifest)]
     return math.prod(manifest.shape(arg, sizes)) >= max(counts, default=0)
 
 
 def _narrowed(arg: Argument) -> str:
-    """An integer input cast to a type of half its width and back."""
     if narrower := arg.dtype.as_integer.narrower:
         return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.held})"
     return f"given[{arg.name!r}] & {3 if arg.dtype.packed else 15}"
@@ -299,7 +294,6 @@ def solve({parameters}):
     {written}
 '''
 
-# How a generic kernel reads and writes arguments whose tensors torch does not compute with.
 _CODED = frozenset(
     dtype
     for dtype in DType
@@ -315,7 +309,7 @@ def _given(arg: Argument) -> str:
 
 
 def _target(arg: Argument) -> str:
-    """Its elements, flat: a copy that is put back, if they are not dense or not its words."""
+    """A copy that is put back, if elements are not dense."""
     if arg.layout is not None:
         return f"{arg.name}_packed"
     if arg.dtype not in _CODED:
@@ -326,8 +320,9 @@ def _target(arg: Argument) -> str:
 def spoilt_source(
     challenge: Challenge, spoilt: str, before: str, body: str, reference: str | None = None
 ) -> str:
-    """A submission that gives the reference's answer, and in the result ``spoilt`` what ``body`` makes of it.
-    ``before`` changes the inputs, for this result alone."""
+    """``body`` changes the reference's result ``spoilt``. ``before`` changes the inputs, for this result
+    alone.
+    """
     manifest = challenge.manifest
     passed = [arg for arg in manifest.args if arg.kind.passed]
     written = [
@@ -349,7 +344,6 @@ def spoilt_source(
         counted=_counted(manifest),
         before=_indented(before) or "pass",
         body=_indented(body),
-        # A probe passes no number of GPUs.
         parameters=", ".join(
             f"{arg.name}=1" if arg.name == "gpus" else arg.name for arg in manifest.parameters
         ),
@@ -368,7 +362,6 @@ def spoilt_source(
 
 
 def _counts(manifest: Manifest) -> list[str]:
-    """Results that say how much of others counts."""
     named = {rule.first for rule in manifest.compare.values() if rule.first is not None}
     for arg in manifest.results:
         named |= {name for text in arg.valid for name in parse(text).names}
@@ -376,7 +369,6 @@ def _counts(manifest: Manifest) -> list[str]:
 
 
 def _counted(manifest: Manifest) -> str:
-    """The number of elements of ``result`` that count, as Python."""
     rules = {
         name: f"known[{rule.first!r}]" for name, rule in manifest.compare.items() if rule.first is not None
     }
@@ -397,7 +389,6 @@ def _python(text: str) -> str:
 
 
 def _gather(manifest: Manifest) -> str:
-    """What each GPU has becomes one tensor, as the reference gets it."""
     each = [arg.name for arg in manifest.buffers if manifest.on_each(arg)]
     results = [arg.name for arg in manifest.results if arg.name in each]
     kept = [f"parts = {{{_pairs({name: name for name in results})}}}"] if results else []

@@ -1,7 +1,5 @@
-"""Holds autograd's gradients of a challenge's ``forward`` against small differences, in float64 (gradcheck).
-
-Submissions' gradients are compared with autograd's, so they are proven here once. ``forward`` may hide something from
-autograd: a value that is detached, or a Function of its own with a wrong backward pass.
+"""Compares autograd's gradients of ``forward`` with small differences, in float64 (gradcheck): it may hide a
+value from autograd, or have a Function with a wrong backward pass.
 """
 
 from __future__ import annotations
@@ -18,14 +16,13 @@ from grader.judge.oracle import draw_for, scalar_values
 from grader.schemas.proof import Check, Status
 
 _SEED = 20261129
-# Each element of an input costs two forward passes.
+# Each costs two forward passes.
 _MOST_ELEMENTS = 300
 _MOST_CASES = 4
 
 
 def gradient_checks(challenge: Challenge) -> list[Check]:
-    """One check if ``reference.py`` defines ``forward``, else none. Inputs are drawn as for workloads, at the sizes of
-    public cases: special values lie where functions have kinks."""
+    """Empty without ``forward``. Inputs are drawn as for workloads: functions have kinks at special values."""
     forward = challenge.reference.forward
     if challenge.manifest.autograd is None or forward is None:
         return []
@@ -44,7 +41,6 @@ def _small_sizes(challenge: Challenge) -> list[dict[str, int]]:
         elements = sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers)
         if 0 < elements <= _MOST_ELEMENTS:
             found.setdefault(tuple(case.sizes.values()), dict(case.sizes))
-    # The largest of them tell most.
     return sorted(found.values(), key=lambda sizes: -math.prod(sizes.values()))[:_MOST_CASES]
 
 

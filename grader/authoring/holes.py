@@ -1,8 +1,7 @@
-"""Finds a case that tells a wrong kernel from the right ones, for a suite that lets it pass.
+"""Finds a case that tells a wrong kernel from the right ones.
 
-It tries special values at the suite's own sizes, then sizes: each alone at the edges of blocks and next to the numbers
-that the kernel's own source names, then both. What is found is proven: the kernel fails it in every draw, and every
-right submission passes.
+It tries special values at the suite's sizes, then sizes (at the edges of blocks, and next to numbers in the
+source), then both. The kernel must fail the case in every draw, and every right submission pass.
 """
 
 from __future__ import annotations
@@ -28,11 +27,10 @@ from grader.errors import BadRequest, ChallengeInvalid
 from grader.schemas.proof import CandidateOutcome, CandidateRole
 
 SECONDS = 20.0
-# In all arrays of a case: the interpreter takes about a second for that.
+# The interpreter takes about a second.
 _MOST_ELEMENTS = 300_000
-# Tried in one box.
 _AT_ONCE = 8
-# A kernel must fail the case for other inputs of the same kind, too.
+# A kernel must fail for other inputs, too.
 _DRAWS = 3
 _EDGES = (
     2,
@@ -58,7 +56,6 @@ _EDGES = (
     10_007,
     65_537,
 )
-# Of a source.
 _MOST_NUMBERS, _MOST_SHIFT = 24, 18
 _FLOATS = {
     "nan": "Sprinkle(NAN, 0.1)",
@@ -85,7 +82,7 @@ _FLOATS = {
 
 @dataclass(frozen=True)
 class Closing:
-    """A case for ``cases.py`` that the kernel fails in ``draws`` of ``_DRAWS`` draws."""
+    """The kernel fails it in ``draws`` of ``_DRAWS`` draws."""
 
     planned: Planned
     draws: int
@@ -96,19 +93,15 @@ class Closing:
 
 
 def close(trial: Trial, candidate: Candidate, seconds: float = SECONDS) -> Closing | None:
-    """A case that ``candidate`` fails and right submissions pass; None if none was found in the time.
-
-    Raises BoxUnavailable.
-    """
+    """None if none was found in time. Raises BoxUnavailable."""
     found: list[Closing] = []
     with trial.until(time.monotonic() + seconds):
-        # One that catches it in some draws alone would make a check that depends on luck.
+        # A case that catches it in some draws only would depend on luck.
         found += next(([one] for one in _closings(trial, candidate) if one.draws == _DRAWS), [])
     return found[0] if found else None
 
 
 def _closings(trial: Trial, candidate: Candidate) -> Iterator[Closing]:
-    """Better and better ones, if there is any."""
     tried = _tried(trial, candidate.source)
     best = 0
     while batch := list(itertools.islice(tried, _AT_ONCE)):
@@ -130,13 +123,12 @@ def _closings(trial: Trial, candidate: Candidate) -> Iterator[Closing]:
 
 
 def _case(trial: Trial, planned: Planned) -> Case:
-    """As the loader makes it: with the challenge's own recipes."""
     case = planned.case()
     return replace(case, inputs={**trial.challenge.inputs, **case.inputs})
 
 
 def _made(trial: Trial, planned: Planned) -> Case | None:
-    """None if the reference does not answer it."""
+    """None if the reference does not answer."""
     case = _case(trial, planned)
     try:
         trial.question(case)
@@ -146,7 +138,7 @@ def _made(trial: Trial, planned: Planned) -> Case | None:
 
 
 def _proven(trial: Trial, candidate: Candidate, found: Planned) -> Closing | None:
-    """``found`` under its final name, if right submissions pass it."""
+    """None if a right submission fails it."""
     named = _named(trial, found)
     case = _case(trial, named)
     _, disagreements = compare(trial.challenge, case, trial.question(case), trial.challenge.reference.compute)
@@ -167,7 +159,6 @@ def _proven(trial: Trial, candidate: Candidate, found: Planned) -> Closing | Non
 
 
 def _named(trial: Trial, found: Planned) -> Planned:
-    """With a category that it holds, and a name that no case has."""
     category = next(
         (
             category
@@ -184,7 +175,7 @@ def _named(trial: Trial, found: Planned) -> Planned:
 
 
 def _tried(trial: Trial, source: str) -> Iterator[Planned]:
-    """Cases to try, the most telling first. The part of their names after ``__`` only tells them apart."""
+    """Most telling first."""
     manifest = trial.challenge.manifest
     known = [case for case in trial.challenge.cases if case.on is None and all(case.sizes.values())]
     if not known:
@@ -213,7 +204,7 @@ def _tried(trial: Trial, source: str) -> Iterator[Planned]:
     for edge in reversed(said):
         for size in reversed(manifest.sizes):
             yield from planned(f"{size}_{edge + 1}", "block_edge", {**smallest, size: edge + 1}, {})
-    # A kernel that does something else for large sizes may be wrong there for some values alone.
+    # A kernel may be wrong for large sizes and some values alone.
     for edge in [number + 1 for number in said[-1:]]:
         for size in reversed(manifest.sizes):
             for name, category, inputs in values:
@@ -234,14 +225,13 @@ def _elements(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _numbers(source: str) -> list[int]:
-    """Those that a source names, sorted: sizes at which it does something else."""
+    """Sizes at which a source may do something else."""
     said = {int(text) for text in re.findall(r"(?<![\w.])\d{1,6}(?![\w.])", source)}
     powers = {2 ** int(shift) for shift in re.findall(r"<< *(\d{1,2})\b", source) if int(shift) < _MOST_SHIFT}
     return sorted(number for number in said | powers if number > 1)[-_MOST_NUMBERS:]
 
 
 def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Name, category and recipes: of all inputs together, then of each alone."""
     given = [arg for arg in manifest.buffers if arg.kind.given]
     floats = [arg for arg in given if arg.dtype.floating]
     integers = [arg for arg in given if not arg.dtype.floating]
@@ -271,10 +261,8 @@ def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def append_cases(path: Path, found: Sequence[str]) -> None:
-    """Add lines such as ``Closing.text`` to the list that ``cases()`` of a ``cases.py`` returns, and the recipes to its
-    import.
-
-    Raises BadRequest if it returns no list that is written out.
+    """Add lines to the list that ``cases()`` returns, and their recipes to its import. Raises BadRequest if
+    it returns no literal list.
     """
     text = path.read_text(encoding="utf-8")
     module = ast.parse(text)

@@ -1,4 +1,4 @@
-"""Times solutions on an otherwise idle GPU: one faster than the roofline shows that the cost is wrong."""
+"""Times solutions on an otherwise idle GPU: one faster than the roofline proves a wrong cost."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from grader.judge.rule import ControlRound, settle
 from grader.judge.timing import Stopwatch, WrongInTiming
 from grader.schemas.proof import CandidateOutcome, Check, Status
 
-# A few rounds are enough to judge a cost; scores need many.
+# A cost needs fewer rounds than a score.
 _PLAN = TimingPlan(rounds=3, most_rounds=3, control_rounds=3, warm_up=1, seconds=2.0)
 
 
 def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
-    """``cost_measured``: at the longest workload that fits, each solution takes at least its roofline time at this
-    GPU's measured ceilings. Raises BoxUnavailable, JudgeFailure, ChallengeInvalid."""
+    """``cost_measured``: at the longest workload that fits, each solution takes at least its roofline time.
+    Raises BoxUnavailable, JudgeFailure, ChallengeInvalid.
+    """
     workload = _longest(bench)
     if workload is None:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="no workload fits this GPU")
@@ -51,9 +52,8 @@ def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
 
 
 def calibrated_check(bench: Trial) -> Check:
-    """``workload_tolerance``: native PyTorch stays within the tolerance, with headroom, at every workload that fits.
-
-    Raises ChallengeInvalid if the reference fails.
+    """``workload_tolerance``: native PyTorch has headroom at every workload that fits. Raises
+    ChallengeInvalid if the reference fails.
     """
     import torch
 
@@ -69,7 +69,6 @@ def calibrated_check(bench: Trial) -> Check:
 
 
 def _fitting(bench: Trial) -> list[Workload]:
-    """The GPU's workloads that it has room for."""
     workloads, plan = bench.challenge.manifest.workloads, bench.device.memory_plan
     return [
         workload
@@ -103,7 +102,7 @@ def _stopwatch(bench: Trial, launcher: Launcher, workload: Workload, part: str) 
 def _seconds(
     bench: Trial, candidate: Candidate, workload: Workload, control: Sequence[ControlRound]
 ) -> tuple[float | None, str]:
-    """Seconds per call, by the scoring rule, with every round compared in full; or None and the failure."""
+    """By the scoring rule, with every round compared in full; or None and the failure."""
     launcher = bench.launcher(candidate)
     try:
         if (prevented := bench.compile_into(launcher, candidate)) is not None:

@@ -1,7 +1,6 @@
-"""Writes the mutants of a challenge by mutation of staff's solutions, each seen to fail a case.
+"""Writes a challenge's mutants from staff's solutions, each seen to fail a case.
 
-A solution that is PyTorch's own operations (of a challenge whose kernels are still to be written) gives stand-ins:
-mutations of the reference, and its answer spoilt.
+While a solution is only PyTorch's operations, the reference's mutants are used.
 """
 
 from __future__ import annotations
@@ -23,30 +22,28 @@ from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRol
 
 WANTED = 8
 SECONDS = 120.0
-# For one mutation: most fail a small case at once, and one that is right would run all.
+# Most mutations fail a small case at once; a right one would run all.
 _EACH_SECONDS = 8.0
-# For those that pass every case, in the end.
 _HOLE_SECONDS = 10.0
 _MOST_HOLES = 3
-# The first line of a solution that is the reference itself.
 STAND_IN = "Stand-in: PyTorch's own operations. Replace it with a kernel."
 
 
 @dataclass
 class Added:
-    """``written``: name -> the case that refuses it. ``equivalent``: mutations that no case was found for. ``holes``:
-    name of a mutation that the suite lets pass -> a case that it fails. ``removed``: mutants of an earlier solution."""
+    """``written``: name -> the case that refuses it. ``equivalent``: no case was found. ``holes``: a passing
+    mutation's name -> a case that it fails. ``removed``: of an earlier solution.
+    """
 
     written: dict[str, str] = field(default_factory=dict)
     equivalent: list[str] = field(default_factory=list)
     holes: dict[str, Closing] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
-    #: Neither failed nor ended in their time.
+    # : Neither failed nor ended in time.
     undecided: list[str] = field(default_factory=list)
 
 
 def stand_in(challenge: Challenge) -> str:
-    """A solution in PyTorch."""
     return f'"""{STAND_IN}"""\n\n{native_source(challenge)}'
 
 
@@ -55,9 +52,7 @@ def is_stand_in(source: str) -> bool:
 
 
 def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) -> Added:
-    """Write mutants until there are ``wanted``, of every language that the device runs in turn; remove those that were
-    made here from a solution that has changed since.
-
+    """Write mutants until there are ``wanted``, in each language in turn; remove those of changed solutions.
     Raises BoxUnavailable, and ChallengeInvalid if the reference fails.
     """
     challenge, until = trial.challenge, time.monotonic() + seconds
@@ -98,7 +93,6 @@ def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) ->
 
 
 def _in_turn(challenge: Challenge, solutions: dict[Language, str]) -> Iterator[tuple[Mutation, Language]]:
-    """One mutation of each language, then the next of each."""
     made = {
         language: _stand_ins(challenge, language)
         if is_stand_in(source)
@@ -119,14 +113,14 @@ def _write(challenge: Challenge, name: str, source: str, language: Language, sol
 
 
 def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
-    """Remove mutants that were made here of other solutions. Returns their names."""
+    """Removes mutants of other solutions; returns names."""
     known = {digest(source) for source in solutions.values()}
     spoken = challenge.manifest.languages
     removed = []
     for path in mutant_files(challenge):
         origin = made_from(path.read_text(encoding="utf-8"))
         language = Language.of_file(path.name)
-        # A challenge without Triton has stand-ins in Python until it has a kernel.
+        # Without a kernel, mutants are in Python.
         if origin and origin not in known and (language in solutions or language not in spoken):
             path.unlink()
             removed.append(path.name)
@@ -138,7 +132,7 @@ def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str
 
 _GIVEN = "{floats}given[name] = given[name]"
 _WHOLE = "target.copy_(value)"
-# Name -> the mistake, code that changes the inputs before the reference, and code that writes the spoilt result.
+# Name -> the mistake, code that changes the inputs before the reference, code that writes the result.
 _SPOILT = {
     "last_left_out": (
         "never writes the last element",
@@ -163,7 +157,6 @@ _SPOILT = {
 
 
 def _stand_ins(challenge: Challenge, language: Language) -> list[Mutation]:
-    """Mutations of the reference, then spoilt answers."""
     reference = challenge.reference_source
     made = [
         Mutation(
@@ -181,7 +174,6 @@ def _stand_ins(challenge: Challenge, language: Language) -> list[Mutation]:
 
 
 def _spoilt_answers(challenge: Challenge, language: Language) -> list[Mutation]:
-    """The reference's answer, each with one mistake."""
     made = []
     results = challenge.manifest.results
     for number, (name, (mistake, before, body)) in enumerate(_SPOILT.items()):

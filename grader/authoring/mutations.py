@@ -1,7 +1,6 @@
-"""Wrong kernels by mutation of a right one: each has one mistake that students make, at one place of the source.
+"""Wrong kernels by mutation: each has one mistake that students make, at one place of the source.
 
-A Python source is changed by its syntax tree, any other (C++) by its text without comments and strings. Nothing here
-runs a source: ``grader.authoring.mutants`` finds out which of them a suite refuses.
+Python is changed by its syntax tree, C++ by its text without comments and strings. Nothing here runs.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _MADE = re.compile(r"Made from solution\S* \(([0-9a-f]{8})\)")
 
 @dataclass(frozen=True)
 class Mutation:
-    """``name``: for a file. ``mistake``: a sentence. ``source``: the whole text, with the mistake in its first line."""
+    """``mistake``: a sentence. ``source`` has it in its first line."""
 
     name: str
     mistake: str
@@ -31,17 +30,16 @@ class Mutation:
 
 @dataclass(frozen=True)
 class _Change:
-    """Text from ``start`` to ``end`` becomes ``text``. ``kind``: a key of ``_MISTAKES``."""
+    """``kind``: a key of ``_MISTAKES``."""
 
     kind: str
     start: int
     end: int
     text: str
-    # A line that the source needs then.
     needs: str = ""
 
 
-# Kind -> what is wrong; ``{old}`` is the text that was there, ``{new}`` the text that is. In order of preference.
+# In order of preference; ``{old}`` and ``{new}`` are source texts.
 _MISTAKES = {
     "bound_off_by_one": "the bound is off by one: '{new}', not '{old}'",
     "no_mask": "'{old}' is missing, so what is beyond the end is accessed",
@@ -69,7 +67,7 @@ _MISTAKES = {
 
 
 def mutations(source: str, language: Language, manifest: Manifest) -> list[Mutation]:
-    """Different kinds first, then further places of each kind. Empty if the source cannot be parsed."""
+    """Different kinds first. Empty if the source cannot be parsed."""
     changes = _of_python(source, manifest) if language.python else _of_c(source, manifest)
     by_kind: dict[str, list[_Change]] = {kind: [] for kind in _MISTAKES}
     for change in changes:
@@ -95,7 +93,6 @@ def _made(source: str, language: Language, change: _Change, turn: int) -> Mutati
 
 
 def with_mistake(source: str, language: Language, mistake: str) -> str:
-    """``source`` with the mistake in its first line, in place of a module's docstring."""
     if not language.python:
         return f"{language.comment} {MISTAKE}{mistake}\n{source}"
     body = ast.parse(source).body
@@ -107,14 +104,13 @@ def with_mistake(source: str, language: Language, mistake: str) -> str:
 
 
 def marked(source: str, language: Language, solution: str) -> str:
-    """``source`` of a mutant that says in its second line which solution it was made from."""
+    """The second line names the solution."""
     first, _, rest = source.partition("\n")
     origin = f"{language.comment} Made from solution{language.suffix} ({digest(solution)}). Yours to edit."
     return f"{first}\n{origin}\n{rest}"
 
 
 def made_from(source: str) -> str:
-    """The digest of the solution, or ""."""
     match = _MADE.search("\n".join(source.splitlines()[:2]))
     return match[1] if match else ""
 
@@ -165,7 +161,7 @@ class _Python:
         self.source = source
         self.sizes = manifest.sizes
         self.tree = ast.parse(source)
-        # Of each line in bytes, as positions of the syntax tree are.
+        # Bytes, because the syntax tree counts them.
         self._lines = [line.encode() for line in source.splitlines(keepends=True)]
         self._starts = [0]
         for line in self._lines:
@@ -220,7 +216,6 @@ def _comparisons(read: _Python, node: ast.AST) -> Iterator[_Change]:
 
 
 def _names_alone(node: ast.expr) -> bool:
-    """A bound is a name or a sum of such, no computed value."""
     return isinstance(node, ast.Name | ast.BinOp) and all(
         isinstance(child, ast.Name | ast.BinOp | ast.operator | ast.expr_context | ast.Constant)
         for child in ast.walk(node)
@@ -353,13 +348,12 @@ _PYTHON: Sequence[Callable[[_Python, ast.AST], Iterator[_Change]]] = (
 
 _UNSEEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
 _HALF = "#include <cuda_fp16.h>"
-# A variable, or an element or member of one; and one that is no number and no constant.
+# A variable, or its element or member; and one that is no number and no constant.
 _VALUE = r"\w+(?:\[[^\]\n]*\])?(?:\.\w+)?"
 _VARIED = rf"(?!\d|k[A-Z]){_VALUE}"
 
 
 def _blanked(source: str) -> str:
-    """``source`` without comments, strings and directives, at the same places."""
     return _UNSEEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 

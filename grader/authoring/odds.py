@@ -1,7 +1,7 @@
-"""The probability that a wrong answer passes a whole grading, from rounds drawn and compared as the judge does.
+"""The probability that a wrong answer passes a grading, from rounds drawn and compared as the judge does.
 
-An approximation may choose by size whom it serves, so it counts as right in every case and every other workload. It
-passes if no round of one workload shows it, of the fewest that the judge makes.
+An approximation may recognise sizes, so it counts as right everywhere else. It passes if none of the fewest
+rounds of one workload shows it.
 """
 
 from __future__ import annotations
@@ -33,19 +33,16 @@ from grader.schemas.proof import ApproximationOutcome, ApproximationResult
 if TYPE_CHECKING:
     import torch
 
-# Approximations that pass more often are reported: at this probability 99 of 100 submissions are caught, all on record.
-# The boards without a GPU have few rounds per workload.
+# Boards without a GPU have few rounds per workload.
 PASSES = {"gpu": 0.01, "emulated": 0.5, "cpu": 0.5}
-# Below this probability an approximation is no longer tried.
+# Less likely approximations are not tried further.
 _SURE = 0.001
-# Ordinary rounds to learn the expectation from; then rounds of each kind at first, of special kinds, and more for
-# approximations that may pass.
+# Ordinary rounds to learn from; then of each kind at first, of special kinds, and more if one may pass.
 _LEARNT, _FIRST, _SPECIAL, _MORE = 6, 3, 2, 21
 # Rounds assumed to have passed, because few were drawn.
 _BENEFIT = 2
-# Samples of special rounds, drawn like the judge's dice.
 _SAMPLES = 300
-# This many wrong elements in one round are not chance: every round has some.
+# More wrong elements in a round are not chance.
 _MANY = 64
 
 
@@ -57,7 +54,7 @@ class _Tally:
 
     @property
     def probability(self) -> float:
-        """An estimate on the high side if few were drawn, 1 if none."""
+        """Too high if few were drawn, 1 if none."""
         if self.hopeless:
             return 0.0
         benefit = 0 if self.drawn > _FIRST else _BENEFIT
@@ -67,9 +64,9 @@ class _Tally:
 @dataclass
 class Tried:
     approximation: Approximation
-    same: bool = True  # bit for bit right in every round
+    same: bool = True
     tallies: dict[str, _Tally] = field(default_factory=dict)
-    probability: float = 1.0  # of passing a grading
+    probability: float = 1.0
     limit: float = PASSES["gpu"]
 
     @property
@@ -78,7 +75,6 @@ class Tried:
 
     @property
     def by_chance(self) -> bool:
-        """True if some rounds of a kind showed it and others did not or may not: more rounds tell more."""
         shown = any(tally.passed < tally.drawn and not tally.hopeless for tally in self.tallies.values())
         return shown or (self.approximation.lucky and not self.same)
 
@@ -88,23 +84,19 @@ class Tried:
 
 
 ORDINARY = "ordinary"
-# What to do if only the inputs of a case make PyTorch wrong.
 _UNFAIR = ". Give the case's recipes a base that the operation takes, or the case timed=False"
 
 
 @dataclass(frozen=True)
 class Odds:
     results: list[ApproximationResult] = field(default_factory=list)
-    # Special inputs that do not fit its sizes, with reasons.
     misfits: list[str] = field(default_factory=list)
-    # Rounds in which the native reference is wrong.
     unfair: list[str] = field(default_factory=list)
 
 
 def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) -> Odds:
-    """Try every approximation at ``workload``, on "cpu" or "cuda"; ``whole``: at its own sizes, which must fit.
-
-    Raises ChallengeInvalid if the reference or an ordinary round fails.
+    """On "cpu" or "cuda"; ``whole``: at the workload's own sizes, which must fit. Raises ChallengeInvalid if
+    the reference or an ordinary round fails.
     """
     sized = Reduced(workload, 1.0) if whole else reduced(challenge, workload)
     rounds = Rounds(challenge, sized, device)
@@ -158,8 +150,9 @@ class _Kind:
 
 
 class Rounds:
-    """Rounds of one workload at sizes that fit ``device``. ``misfits``: special inputs that do not fit the sizes, with
-    reasons. ``unfair``: kinds of rounds in which the native reference is wrong, with the number of elements."""
+    """At sizes that fit ``device``. ``misfits``: special inputs that do not, with reasons. ``unfair``: kinds
+    of rounds in which the native reference is wrong, with counts.
+    """
 
     def __init__(self, challenge: Challenge, sized: Reduced, device: str) -> None:
         self.challenge = challenge
@@ -182,8 +175,9 @@ class Rounds:
         return _Kind(overlay.name, workload_case(self.challenge, self.workload, overlay), overlay)
 
     def _draws(self, kind: _Kind, first: int, count: int) -> Iterator[tuple[Draw, Draw | None]]:
-        """``count`` rounds from ``first`` on. If sums are shorter than the workload's, each with outliers comes with
-        the same one without. Raises ChallengeInvalid if a round that counts cannot be made."""
+        """For shorter sums than the workload's, a round with outliers comes with the same one without. Raises
+        ChallengeInvalid if a round that counts cannot be made.
+        """
         previous, expected, means = self._what_is_learnt()
         for number in range(first, first + count):
             seed = self._seed(kind, number)
@@ -223,7 +217,6 @@ class Rounds:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
     def try_all(self, wrong: Sequence[Approximation]) -> list[Tried]:
-        """Each of ``wrong`` with its probability of passing. Raises ChallengeInvalid."""
         tried = [Tried(approximation, limit=PASSES[self.workload.on]) for approximation in wrong]
         plan = GPU_PLAN if self.workload.on == "gpu" else HOST_PLAN
         self._round_up(tried, self.ordinary, 0, _FIRST, plan)
@@ -240,8 +233,7 @@ class Rounds:
     def _round_up(
         self, tried: Sequence[Tried], kind: _Kind, first: int, count: int, plan: TimingPlan
     ) -> None:
-        """Try approximations that still pass in ``count`` rounds of ``kind``. At least one is drawn: it must fit and be
-        fair."""
+        """Draws at least one round: it must fit and be fair."""
         left = [result for result in tried if result.probability > _SURE]
         if not left and kind.name in self._checked:
             return
@@ -257,7 +249,7 @@ class Rounds:
             result.probability = self._probability(result, plan)
 
     def _hold_against_cases(self, tried: Sequence[Tried]) -> None:
-        """Try those that were always right on the inputs of every public case, at the workload's sizes."""
+        """Try those always right on public cases, at the workload's sizes."""
         drawn = {kind.name for kind in self.specials}
         for case in self.challenge.cases:
             if case.name in drawn or case.scalars or dict(case.inputs) == self.challenge.inputs or not tried:
@@ -271,7 +263,7 @@ class Rounds:
                         result.same = False
 
     def _check_fair(self, kind: _Kind, draw: Draw) -> None:
-        """Check that a kernel as exact as PyTorch passes such a round."""
+        """A kernel as exact as PyTorch passes such a round."""
         self._checked.add(kind.name)
         compute = self.challenge.reference.compute
         native = native_results(self.challenge, kind.case, draw.question, compute)
@@ -283,9 +275,7 @@ class Rounds:
         try:
             answer = tried.approximation.answer(draw)
             beside = tried.approximation.answer(plain) if plain and self.factor != 1 else None
-        except (
-            ChallengeInvalid
-        ):  # its own inputs break the reference, such as a label that was cut: it has no answer
+        except ChallengeInvalid:  # its inputs break the reference, such as a label that was cut
             tried.same, tally.hopeless = False, True
             return
         tried.same &= _same(answer, draw.question.outputs)
@@ -317,9 +307,10 @@ class Rounds:
 def _as_in_longer_sums(
     draw: Draw, answer: Tensors, plain: Draw | None, beside: Tensors | None, share: float
 ) -> Tensors:
-    """``answer`` with its error on ordinary numbers reduced to ``share``, as in longer sums relative to the tolerance.
-    ``plain`` and its answer ``beside`` give that error: the same round without outliers. The outliers' part stays,
-    because they grow with the tolerance. So does anything not finite."""
+    """Reduce ordinary errors of ``answer`` to ``share``, as in longer sums relative to the tolerance.
+    ``plain``, the round without outliers, gives them. The outliers' part grows with the tolerance, so it
+    stays, like anything not finite.
+    """
     import torch
 
     found = {}
@@ -338,7 +329,6 @@ def _as_in_longer_sums(
 
 
 def _same(answer: Tensors, right: Mapping[str, torch.Tensor]) -> bool:
-    """Bit for bit."""
     import torch
 
     return all(
@@ -349,7 +339,6 @@ def _same(answer: Tensors, right: Mapping[str, torch.Tensor]) -> bool:
 
 
 def _wrong(draw: Draw, answer: Tensors) -> int:
-    """The number of elements that the judge calls wrong."""
     manifest, question = draw.challenge.manifest, draw.question
     wrong = 0
     for arg in manifest.results:

@@ -1,4 +1,4 @@
-"""Whether a generic mistake is one for this challenge: runs its code on probing inputs, without a judge."""
+"""Runs generic mistakes on probing inputs, to see whether they are wrong for this challenge."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 20
-# Share of NaN in a probe's inputs: rows of any length hold some, and none is all NaN.
+# Rows of any length hold some, and none is all NaN.
 _NAN_SHARE = 0.2
-# Typical cases, whose other contents do not matter.
 _PROBED = (Category.BASIC, Category.LARGE)
-# Mistakes that some contracts forgive: copying positive elements never meets a NaN, counting never rounds.
+# Copying positive elements never meets a NaN, counting never rounds.
 _REASONS = {
     "nan_swallowed": "no NaN reaches this result, and none changes it",
     "low_precision": "this result does not depend on the low digits of its inputs",
@@ -30,15 +29,12 @@ _REASONS = {
 
 
 def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
-    """Why a generic kernel is not wrong here, or "" if a probe shows a difference.
-
-    Raises ChallengeInvalid if a probe's inputs cannot be drawn.
-    """
+    """Why a generic kernel is right here, or "". Raises ChallengeInvalid if inputs cannot be drawn."""
     mistake, _, result = candidate.name.partition(":")
     if mistake not in _REASONS:
         return ""
     names: dict[str, Any] = {}
-    # Staff's reference, followed by our own code.
+    # Staff's reference and our own code.
     exec(compile(candidate.source, "generic.py", "exec"), names)  # noqa: S102
     for case in _probes(challenge, mistake):
         manifest = challenge.manifest
@@ -55,7 +51,7 @@ def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
 
 
 def _probes(challenge: Challenge, mistake: str) -> Iterator[Case]:
-    """The interpreter's workload and all cases; for NaN mistakes, typical cases with NaN added."""
+    """For NaN mistakes, typical cases with NaN added."""
     yield from (
         workload_case(challenge, workload)
         for workload in challenge.manifest.workloads

@@ -36,9 +36,8 @@ from grader.schemas.proof import (
 )
 
 JOBS_PER_GPU = 16
-# Wrong kernels of one challenge for which a case is searched: it takes up to ``holes.SECONDS`` each.
+# Wrong kernels to search a case for: up to ``holes.SECONDS`` each.
 _MOST_HOLES = 4
-# How often it looks for what the processes are doing.
 _LOOK_SECONDS = 0.5
 
 
@@ -46,20 +45,17 @@ _LOOK_SECONDS = 0.5
 class Options:
     # "cpu" or a GPU's board.
     device: str = CPU
-    # Of submissions to run.
     languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
-    # A wrong submission runs every case instead of stopping at its first failure.
+    # Wrong submissions run every case.
     matrix: bool = False
-    # Numbers of the GPUs that the processes share.
     gpus: tuple[int, ...] = (0,)
-    # In this process, one by one; a box has no shared memory for a pool's locks.
+    # In this process: a box has no shared memory for a pool's locks.
     here: bool = False
 
     @property
     def workers(self) -> int:
-        """Number of processes. On a GPU each has its own context, and so do its boxes: more would only wait for the
-        driver."""
+        """More contexts would only wait for a GPU's driver."""
         cores = os.cpu_count() or 1
         return self.jobs or (
             cores if kind_of(self.device).gpus is None else min(cores, JOBS_PER_GPU * len(self.gpus))
@@ -91,14 +87,11 @@ OnProgress = Callable[[int, int, str], None]
 
 
 def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: OnProgress) -> Proofs:
-    """Run every check of every challenge, calling ``on_progress(done, total, label)``.
-
-    Raises UnknownChallenge, and JudgeFailure or BoxUnavailable if the machine fails, never the challenge.
-    """
+    """Calls ``on_progress(done, total, label)``. Raises UnknownChallenge, JudgeFailure, BoxUnavailable."""
     began = time.perf_counter()
     drafts = {slug: _Draft(slug) for slug in slugs}
     work = [planned for slug in slugs for planned in _plan(Catalogue(catalogue), drafts[slug], options)]
-    # Timed runs and full-size workloads come last, one at a time per GPU, when nothing else runs.
+    # Timed runs and full-size workloads come last, one at a time per GPU.
     loaded = list(dict.fromkeys(piece.slug for piece in work))
     timed = [Work(slug, Part.MEASURED, 0, "a timed run", options.languages) for slug in _timed(work, options)]
     if not kind_of(options.device).representative:
@@ -130,7 +123,7 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
 
 
 def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
-    """The work for one challenge; the reason goes to ``draft`` if it does not load."""
+    """``draft`` gets the reason if it does not load."""
     try:
         challenge = catalogue.load(draft.slug)
         every = [*challenge.cases, *challenge.hidden_cases]
@@ -157,7 +150,7 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
 
 
 def _holes(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
-    """The search for a case for each of the first wrong kernels that survive and are not waived."""
+    """For the first wrong kernels that survive and are not waived."""
     challenge = catalogue.load(draft.slug)
     alive = {
         (result.role, result.name)
@@ -187,7 +180,6 @@ def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
 
 
 def _timed(work: Sequence[Work], options: Options) -> list[str]:
-    """On a GPU, the solutions of all challenges that load."""
     if not kind_of(options.device).representative:
         return []
     return list(dict.fromkeys(piece.slug for piece in work))
@@ -196,10 +188,8 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
 def _results(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done]]:
-    """Each piece of work with its result, as they end; what the processes are doing goes to ``tell``. Those without a
-    box are tried once more, alone.
-
-    Raises JudgeFailure if a process dies, BoxUnavailable if a second try fails too, or if all first ones do.
+    """As they end; what runs goes to ``tell``. Work without a box is tried once more, alone. Raises
+    JudgeFailure if a process dies, BoxUnavailable if a second try fails too, or if all first ones do.
     """
     refused: list[Work] = []
     for one, done in _tries(catalogue, options, work, workers, tell):
@@ -218,13 +208,12 @@ def _results(
 def _tries(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
-    """Each piece of work with its result, or why it got no box, as they end."""
     if not work:
         return
     if options.here:
         yield from _tried_here(catalogue, options, work)
         return
-    # Spawned: a CUDA context and torch's threads do not survive a fork.
+    # A CUDA context and torch's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
     workers = max(1, min(workers, len(work)))
     gpus = context.SimpleQueue()
@@ -260,7 +249,7 @@ def _tries(
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         while wait(futures, _LOOK_SECONDS).not_done:
-            listen()  # who says more than a pipe holds would wait for ever
+            listen()  # or one that says more than a pipe holds would wait for ever
         pool.shutdown()
 
 
@@ -278,7 +267,7 @@ def _tried_here(
 
 
 def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
-    # A failing reference fails every submission; report it once.
+    # A failing reference fails every submission.
     checks = list({(check.name, check.summary): check for check in draft.checks}.values())
     draft.tried = [
         result.model_copy(update={"proposed": draft.proposed[result.name].text.strip()})

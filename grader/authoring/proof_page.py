@@ -1,4 +1,4 @@
-"""The findings of `grader challenge check` as a page of its own, without anything from elsewhere."""
+"""The findings of `grader challenge check` as one self-contained page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ pre { overflow-x: auto; background: var(--mark); padding: .5rem; } ul { margin: 
 
 
 def proof_page(proofs: Proofs) -> str:
-    """HTML."""
     strong = sum(proof.strong for proof in proofs.challenges)
     body = "".join(_proof(proof) for proof in proofs.challenges)
     return (
@@ -74,7 +73,7 @@ def _right(results: Sequence[CandidateResult]) -> str:
 
 
 def _matrix(proof: Proof, results: Sequence[CandidateResult]) -> str:
-    """Wrong kernels by cases. Cases that refuse nothing are listed below it."""
+    """Cases that refuse nothing are listed below."""
     failing = [result for result in results if result.failed]
     if not failing:
         return ""

@@ -1,8 +1,7 @@
-"""Sizes of a workload at which this machine can draw many rounds, and what that loses.
+"""Sizes of a workload at which this machine can draw many rounds.
 
-A size may shrink freely if each element of a result still depends on as many input elements: fewer rows of a softmax
-only mean fewer chances to be wrong. Shorter sums make rounding and chance weigh more relative to the tolerance, by
-``factor``.
+A size shrinks freely if each element of a result still depends on as many input elements. Shorter sums make
+rounding weigh more relative to the tolerance, by ``factor``.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from grader.schemas.report import Sizes
 if TYPE_CHECKING:
     import torch
 
-# Limits of one round: some 10 ms of one core for the reference in float64; exact results take less.
+# Of a round: some 10 ms of a core for the float64 reference.
 ELEMENTS, EXACT_ELEMENTS, FLOPS = 1 << 18, 1 << 19, 1 << 26
-# A size that may shrink freely keeps at least this; one that sums depend on shrinks only if it is long.
+# The least of a size that shrinks freely, and of one that sums depend on.
 _SEVERAL, _LONG = 64, 256
-# Sizes for finding dependences, and the number of elements changed for it.
+# Sizes and elements for finding dependences.
 _SMALL, _CHANGED = 24, 24
-# Threshold for "twice the size, twice as many input elements".
+# "Twice the size, twice as many input elements".
 _GROWS = 1.4
 _SEED = 3
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """``factor``: how many times more terms the workload's own sums have; 1 if nothing is lost."""
+    """``factor``: how many times longer the workload's own sums are."""
 
     workload: Workload
     factor: float
@@ -73,7 +72,7 @@ def reduced(challenge: Challenge, workload: Workload) -> Reduced:
 
 
 def _reduced_within(manifest: Manifest, workload: Workload, most: int) -> Reduced:
-    """All sizes halved together, or by one, as long as the constraints hold."""
+    """Halves all sizes together, or one."""
     sizes = dict(workload.sizes)
     while not _small_enough(manifest, sizes, most):
         tries = [[name] for name in sorted(sizes, key=lambda name: -sizes[name])] + [list(sizes)]
@@ -108,7 +107,7 @@ def _small_enough(manifest: Manifest, sizes: Mapping[str, int], most: int) -> bo
 
 
 def _free(challenge: Challenge, workload: Workload, sizes: Mapping[str, int], name: str) -> bool:
-    """True if it is a dimension of a result and no element's number of terms depends on it."""
+    """Results have it, and no element's number of terms depends on it."""
     manifest = challenge.manifest
     dimension = any(name in parse(text).names for arg in manifest.results for text in arg.shape)
     return dimension and 1 / _GROWS < _growth(challenge, workload, sizes, [name]) < _GROWS
@@ -117,8 +116,7 @@ def _free(challenge: Challenge, workload: Workload, sizes: Mapping[str, int], na
 def _growth(
     challenge: Challenge, workload: Workload, sizes: Mapping[str, int], names: Sequence[str]
 ) -> float:
-    """Growth of the number of input elements per result element if ``names`` double, tried at small sizes: the one
-    farthest from 1 among all inputs and results."""
+    """Of input elements per result element if ``names`` double: the one farthest from 1."""
     small = {name: min(size, _SMALL) for name, size in sizes.items()}
     double = {name: 2 * size if name in names else size for name, size in small.items()}
     one, two = _needs(challenge, workload, small), _needs(challenge, workload, double)
@@ -129,7 +127,7 @@ def _growth(
 def _needs(
     challenge: Challenge, workload: Workload, sizes: Mapping[str, int]
 ) -> dict[tuple[str, str], float]:
-    """By input and result: the average number of input elements that a result element depends on."""
+    """Input and result -> input elements per result element, on average."""
     manifest = challenge.manifest
     case = workload_case(challenge, workload.model_copy(update={"sizes": dict(sizes)}))
     inputs = draw_inputs(manifest, case, _SEED)
@@ -150,7 +148,6 @@ def _needs(
 
 
 def _changed(arg: Argument, values: torch.Tensor, place: int) -> torch.Tensor:
-    """Replaces one element by another valid value."""
     changed = values.clone()
     flat = changed.view(-1)
     flat[place] = flat[place] * 1.5 + 0.5 if arg.dtype.floating else flat[(place + 1) % flat.numel()]

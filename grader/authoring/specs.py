@@ -1,5 +1,4 @@
-"""Checks the texts for students and teachers: parts of the spec, starters, the commentary, the mistake named in each
-mutant."""
+"""Checks the texts of a challenge."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from grader.challenge.loader import COMMENTARY, Challenge, starter_name
 from grader.languages import Language
 from grader.schemas.proof import Check, Status
 
-# The first line of a solution that `grader challenge new` wrote for somebody to replace.
+# The first line of a solution that `grader challenge new` wrote.
 TO_DO = "To do: this is the starter. Write the solution."
 LEAST_HINTS = 3
 LEAST_MUTANTS = 5
@@ -23,8 +22,9 @@ LEAST_WORDS = 30
 
 
 def text_checks(challenge: Challenge) -> list[Check]:
-    """``spec``, ``starters``, ``mutant_files``; ``commentary``, if there is one. Raises ChallengeInvalid if ``spec.md``
-    is missing or one of the texts is not UTF-8."""
+    """``spec``, ``starters``, ``mutant_files``; ``commentary``, if there is one. Raises ChallengeInvalid if
+    ``spec.md`` is missing or a text is not UTF-8.
+    """
     commentary = challenge.commentary
     return [
         check("spec", spec_problems(challenge.spec) + _untouched(challenge), "every part is present"),

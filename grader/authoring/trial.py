@@ -32,17 +32,14 @@ from grader.sandbox.kernel_headers import lacking
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# How a report begins if Python code raised, unlike one of a crash, a GPU fault or a wrong answer.
 _RAISED = re.compile(r"\w+ while solve ran")
-# How a report says that the process called exit, was killed, or broke the connection, unlike one of a crash.
+# The process called exit, was killed, or broke the connection.
 _EXITED = re.compile(
     r"^While [^:]*?, the process (?:ended itself|was ended by signal (?:9|15))\b|^It broke the connection"
 )
-# Names in errors of the driver and the CUDA runtime; torch and Triton quote them.
+# Errors of driver and CUDA runtime, which torch and Triton quote.
 _OF_THE_GPU = ("CUDA", "cudaError")
-# Length of a quoted compiler message or mismatch.
 _DETAIL_CHARS = 400
-# Cases that are named for their time.
 _SLOWEST = 3
 
 
@@ -52,13 +49,13 @@ class _TimeIsUp(Exception):
 
 @dataclass
 class Trial:
-    """One challenge on one device. Questions are drawn once and asked of every submission."""
+    """Questions are drawn once and asked of every submission."""
 
     challenge: Challenge
     device: Device
     boxes: BoxMaker
     compiled: dict[str, CompileResult] = field(default_factory=dict)
-    # Called before each case, and with an empty name after the last.
+    # Also after the last case, with an empty name.
     on_case: Callable[[int, int, str], None] = lambda *_: None
     _questions: dict[str, Question] = field(default_factory=dict)
     _end: float = math.inf
@@ -67,24 +64,22 @@ class Trial:
         self.challenge, self._checker = with_checker(self.challenge, self.boxes)
 
     def close(self) -> None:
-        """End the checker's box. Harmless when called again."""
         if self._checker is not None:
             self._checker.close()
 
     @property
     def cases(self) -> list[Case]:
-        """All but GPU-only cases, which run one submission at a time: see ``try_large``."""
+        """See ``try_large``."""
         return [case for case in [*self.challenge.cases, *self.challenge.hidden_cases] if case.on is None]
 
     def try_out(self, candidate: Candidate, *, every_case: bool) -> CandidateResult:
-        """Run ``candidate``. A wrong one stops at its first failure unless ``every_case``.
-
-        Raises ChallengeInvalid if the reference fails, BoxUnavailable if no box starts.
+        """A wrong one stops at its first failure unless ``every_case``. Raises ChallengeInvalid,
+        BoxUnavailable.
         """
         return self.try_cases(candidate, self.cases, every_case=every_case or not candidate.role.wrong)
 
     def try_large(self, candidate: Candidate) -> CandidateResult:
-        """``try_out`` on GPU-only cases that fit this GPU. Nothing else may use it meanwhile."""
+        """GPU-only cases that fit. Nothing else may use the GPU meanwhile."""
         cases = cases_on(self.challenge, kind_of(self.device.name))
         plan = self.device.memory_plan
         large = [
@@ -143,7 +138,7 @@ class Trial:
         return (CandidateOutcome.FAILED if broken else CandidateOutcome.ACCEPTED), reports, broken or unknown
 
     def _rules(self, candidate: Candidate, request: Request) -> tuple[str, str]:
-        """The rules for compiled code that a right submission of ours breaks, and those that cannot be checked."""
+        """Rules for compiled code that a right submission breaks, and those that cannot be checked."""
         kept_to = (CandidateRole.SOLUTION, CandidateRole.VARIANT)
         if candidate.role not in kept_to or not self.challenge.manifest.constructs.any:
             return "", ""
@@ -151,7 +146,7 @@ class Trial:
         return " ".join(rule.sentence for rule in broken_rules(request, watched)), unchecked(request, watched)
 
     def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:
-        """Compile the source if needed and hand ``launcher`` the library. Returns why it cannot run, or None."""
+        """Hand ``launcher`` the library, if compiled. Returns why it cannot run, or None."""
         if candidate.language.compiled:
             compiler = compiler_of(candidate.language)
             if compiler.version() is None:
@@ -172,13 +167,13 @@ class Trial:
         return None
 
     def launcher(self, candidate: Candidate, cases: Sequence[Case] = ()) -> Launcher:
-        """Starts boxes with ``candidate`` loaded. Its seeds are the same in every run."""
+        """Its seeds are the same in every run."""
         request = self._request(candidate.language, candidate.source, cases)
         return Launcher(request, self.device, self.boxes, interrupt=self._interrupt)
 
     @contextmanager
     def until(self, end: float) -> Iterator[None]:
-        """Within it, trying ends at ``end`` of the monotonic clock, and leaves the block without an error."""
+        """Ends trying at ``end`` of the monotonic clock without an error."""
         before, self._end = self._end, end
         try:
             yield
@@ -219,7 +214,7 @@ class Trial:
         return suite.reports
 
     def small_first(self, cases: Sequence[Case]) -> list[Case]:
-        """Most mistakes show on small cases, and the interpreter needs a hundred times as long for a large one."""
+        """Most mistakes show there, a hundred times faster in the interpreter."""
         manifest = self.challenge.manifest
         return sorted(
             cases,
@@ -227,17 +222,16 @@ class Trial:
         )
 
     def question(self, case: Case) -> Question:
-        """Asked of the reference once, with the seed that every submission gets. Raises ChallengeInvalid."""
+        """The same seed for every submission. Raises ChallengeInvalid."""
         self._interrupt()
         return self._question(case, self._request(NATIVE, "").seed_of(case))
 
     def forget(self, names: Iterable[str]) -> None:
-        """Questions of cases that are tried no more."""
         for name in names:
             self._questions.pop(name, None)
 
     def keep_questions(self, other: Trial, names: Iterable[str]) -> None:
-        """Those of cases that are the same in ``other``."""
+        """Of cases that are the same in ``other``."""
         self._questions |= {name: other._questions[name] for name in names if name in other._questions}
 
     def _question(self, case: Case, seed: int) -> Question:
@@ -258,8 +252,9 @@ def _told(report: CaseReport) -> str:
 
 
 def _no_answer(report: CaseReport) -> str:
-    """How a submission failed without a wrong answer, or "". GPU faults and crashes by stray accesses (signals) count
-    as answers."""
+    """How a submission failed without a wrong answer, or "". GPU faults and stray accesses (signals) count as
+    answers.
+    """
     if report.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT, CaseVerdict.OUTPUT_LIMIT):
         return f"ends with {report.verdict.value}"
     if _EXITED.search(report.detail):

@@ -17,7 +17,7 @@ from grader.schemas.proof import (
     Status,
 )
 
-# One submission over all cases.
+# One submission, all cases.
 _SLOW_SECONDS = 60.0
 _PASSING = (CandidateOutcome.ACCEPTED, CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
 
@@ -28,9 +28,8 @@ def suite_checks(
     cases: Sequence[str] = (),
     waives: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Check]:
-    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix`` also ``kills`` of all ``cases``.
-
-    ``waives``: reasons by name; those of generic kernels matter here.
+    """``solutions``, ``native``, ``mutants``, ``generic``; with ``matrix`` also ``kills``. ``waives``:
+    reasons by name.
     """
     checks = [
         _right(tried, CandidateRole.SOLUTION, "solutions"),
@@ -46,8 +45,9 @@ def suite_checks(
 def approximation_checks(
     results: Sequence[ApproximationResult], misfits: Sequence[str], unfair: Sequence[str] = ()
 ) -> list[Check]:
-    """``approximations``: none passes unless allowed. ``special_inputs``: all fit the workloads. ``fair_rounds``:
-    native PyTorch passes every kind of round."""
+    """``approximations``: none passes unless allowed. ``special_inputs``: all fit the workloads.
+    ``fair_rounds``: native PyTorch passes.
+    """
     of = {
         outcome: [result for result in results if result.outcome is outcome]
         for outcome in ApproximationOutcome
@@ -124,8 +124,7 @@ def _killed(
     name: str,
     waives: Mapping[str, str] = MappingProxyType({}),
 ) -> Check | None:
-    """Every wrong kernel fails. A survivor is a weakness of the suite unless waived; one that does not load proves
-    nothing."""
+    """An unwaived survivor is a weakness of the suite; one that does not load proves nothing."""
     found = _of(tried, role)
     if not found:
         return None
@@ -177,7 +176,6 @@ def _killed(
     return check(name, broken + problems, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
 
 
-# What to do with a mutant that ends without an answer, and with a wrong kernel that no case was found for.
 _REPLACED = {CandidateRole.MUTANT: " (this proves nothing: delete it, and --fix writes another)"}
 _UNCLOSED = {
     CandidateRole.MUTANT: ". Add a case that it fails; if its answers are right, delete it, and --fix writes another",
@@ -192,7 +190,7 @@ def _proposal(result: CandidateResult) -> str:
 
 
 def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]) -> list[str]:
-    """Waivers in the form ``mistake:result`` that match no generic kernel."""
+    """``mistake:result`` that matches no generic kernel."""
     if not waives:
         return []
     known = [result.name for result in found]
@@ -201,7 +199,7 @@ def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]
 
 
 def _kills(tried: Sequence[CandidateResult], cases: Sequence[str]) -> Check | None:
-    """The number of wrong kernels that each case kills. Never fails: some cases only show what is allowed."""
+    """Never fails: some cases only show that something is allowed."""
     wrong = [result for result in tried if result.role.wrong and result.ending is CandidateOutcome.FAILED]
     if not wrong:
         return None

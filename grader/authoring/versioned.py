@@ -1,4 +1,4 @@
-"""Whether what judging depends on is unchanged since git first committed its version number."""
+"""Whether judging changed under the same version number, by git."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, ChallengeInvalid, NotFound
 from grader.schemas.proof import Check
 
-# Changes named in a remark; `grader challenge diff` lists all.
 _NAMED = 4
 _SHORT = 10
 
 
 def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
-    """``version``. A change under the same number is only a remark: git does not know what was served, and an unserved
-    number may still change. Raises ChallengeInvalid."""
+    """Only a remark: a number that was not served may still change. Raises ChallengeInvalid."""
     version = challenge.manifest.version
     found = changed_since_numbered(catalogue, challenge)
     if not found:
@@ -40,8 +38,9 @@ def version_check(catalogue: Catalogue, challenge: Challenge) -> Check:
 def changed_since_numbered(
     catalogue: Catalogue, challenge: Challenge
 ) -> tuple[str, list[ContentChange]] | None:
-    """The commit that introduced ``challenge``'s number, and what changed since that judging depends on. None if
-    nothing did, the number is not committed, or git cannot tell. Raises ChallengeInvalid."""
+    """The number's commit, and changes to judging since. None if there are none, the number is not committed,
+    or git cannot tell. Raises ChallengeInvalid.
+    """
     now = content(challenge)
     commit = numbered_in(catalogue, challenge.slug)
     if commit is None:

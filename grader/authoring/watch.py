@@ -1,7 +1,5 @@
-"""Proves a challenge again and again, and redoes only what a change touches.
-
-Text of the spec: nothing is judged. A submission: that one. ``cases.py``: the cases that changed. Reference, checker or
-what else judging depends on: everything. Approximations at workloads are left to ``grader challenge check``.
+"""Proves a challenge again after each change, and redoes only what it touches: one submission, changed cases,
+or all if judging changed. Approximations are left to ``grader challenge check``.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.proof import CandidateOutcome, CandidateResult, Check, Status
 
-# What a check that runs no submission depends on: the spec, the judging but for cases, the cases. "text" is cheap.
+# "spec" is judging without cases, "text" is cheap.
 _DEPENDS = {
     "spec": ("text",),
     "checker": ("judging", "cases"),
@@ -47,7 +45,7 @@ _RAN = (CandidateOutcome.ACCEPTED, CandidateOutcome.FAILED)
 
 @dataclass
 class Round:
-    """``redone``: names of checks; ``judged``: submission -> number of cases that it ran in this round."""
+    """``redone``: names of checks; ``judged``: submission -> cases that it ran."""
 
     checks: list[Check]
     redone: list[str]
@@ -61,11 +59,8 @@ class Round:
 
 @dataclass
 class _Known:
-    """Of one submission: cases that it passed and failed, by their keys, and its last result."""
-
     passed: set[str] = field(default_factory=set)
     failed: dict[str, CandidateResult] = field(default_factory=dict)
-    # If it never ran a case: broken, not applicable.
     ending: CandidateResult | None = None
 
 
@@ -84,7 +79,7 @@ class Watch:
     _keys: dict[str, str] = field(default_factory=dict)
 
     def round(self) -> Round:
-        """Check the folder as it is now. Raises BoxUnavailable if the machine fails."""
+        """Check the folder as it is now. Raises BoxUnavailable."""
         began = time.monotonic()
         try:
             challenge = Catalogue(self.root).load(self.slug)
@@ -115,7 +110,7 @@ class Watch:
     def _examined(self, challenge: Challenge, parts: Mapping[str, Any]) -> tuple[list[Check], list[str]]:
         cases = {name: parts[name] for name in _CASES if name in parts}
         rest = {name: value for name, value in parts.items() if name not in _CASES}
-        # Categories are part of no verdict, but of these checks.
+        # No verdict depends on categories, but these checks do.
         every = [*challenge.cases, *challenge.hidden_cases]
         keys = {
             "spec": _digest(challenge.spec),
@@ -137,7 +132,7 @@ class Watch:
         return found, redone
 
     def _bench(self, challenge: Challenge, parts: Mapping[str, Any]) -> Trial:
-        """A new one that keeps the questions of cases that are as they were, and what is compiled."""
+        """Keeps questions of unchanged cases, and libraries."""
         said = {**parts.get("hidden_cases", {}), **parts.get("cases", {})}
         recipes = [parts.get("recipes"), parts.get("hidden_recipes")]
         keys = {name: _digest([self._judging, name, case, recipes]) for name, case in said.items()}
@@ -202,7 +197,6 @@ def _digest(value: Any) -> str:
 
 
 def stamp(root: Path, slug: str) -> dict[str, tuple[int, int]]:
-    """Times and sizes of every file of the challenge: it changed if they did."""
     files = [
         path
         for part in ("challenges", "reference")

@@ -1,4 +1,4 @@
-"""A process that proves challenges: it keeps one device and one box maker for all its work."""
+"""A process that proves challenges, with one device and one box maker."""
 
 from __future__ import annotations
 
@@ -41,9 +41,6 @@ from grader.schemas.proof import CandidateResult, CandidateRole, Check, Status
 
 
 class Part(StrEnum):
-    """Kinds of work: all checks without submissions, one submission against the suite, the search for a case that one
-    fails, a timed run, wrong answers at one workload."""
-
     FILES = "files"
     SUBMISSION = "submission"
     HOLE = "hole"
@@ -66,7 +63,6 @@ class Done:
     checks: list[Check] = field(default_factory=list)
     tried: list[CandidateResult] = field(default_factory=list)
     odds: Odds = field(default_factory=Odds)
-    # By the name of the wrong kernel that survives.
     proposed: Mapping[str, Closing] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -81,7 +77,7 @@ class _WorkerThread:
         self._bench: Trial | None = None
 
     def bench(self, slug: str) -> Trial:
-        """Keeps only the last challenge: work comes challenge by challenge."""
+        """Keeps the last challenge only: work comes challenge by challenge."""
         if self._bench is None or self._bench.challenge.slug != slug:
             if self._bench is not None:
                 self._bench.close()
@@ -93,14 +89,10 @@ class _WorkerThread:
 
 
 class GpuNumbers(Protocol):
-    """A queue between processes, or within this one."""
-
     def get(self) -> int: ...
 
 
 class Said(Protocol):
-    """Takes what a process is doing."""
-
     def put(self, text: str, /) -> None: ...
 
 
@@ -109,10 +101,9 @@ _unusable: GraderError | None = None
 
 
 def begin(catalogue: Path, device: str, gpus: GpuNumbers, said: Said) -> None:
-    """Runs once in each process of the pool, before its first work. ``gpus`` holds a GPU's number for each; what it is
-    doing goes to ``said``."""
+    """Once in each process. ``gpus`` holds a GPU's number for each."""
     global _worker, _unusable
-    # Ctrl-C reaches the whole terminal; the parent process handles it.
+    # Ctrl-C reaches the whole terminal; the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _worker = _WorkerThread(catalogue, device, gpus.get(), said)
@@ -123,7 +114,7 @@ def begin(catalogue: Path, device: str, gpus: GpuNumbers, said: Said) -> None:
 
 
 def do(work: Work) -> Done:
-    """Raises BoxUnavailable if the machine fails; the challenge's mistakes become checks."""
+    """Raises BoxUnavailable; the challenge's mistakes become checks."""
     import torch
 
     if _unusable is not None:
@@ -171,13 +162,12 @@ def _run(bench: Trial, work: Work) -> Done:
             closing = close(bench, made[work.number])
             return Done(proposed={made[work.number].name: closing} if closing else {})
         return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
-    except ChallengeInvalid as error:  # the same for every submission: the checks without one report it once
+    except ChallengeInvalid as error:  # checks without a submission report it once
         return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
 
 
 def approximate(challenge: Challenge, number: int, device: Device) -> Done:
-    """Try wrong answers at workload ``number``; on a GPU at its own sizes, if they fit. A failing reference becomes a
-    check."""
+    """Workload ``number``, on a GPU at its own sizes if they fit. A failing reference becomes a check."""
     workload = challenge.manifest.workloads[number]
     plan = device.memory_plan
     fits = plan is None or not plan.shortage(challenge, workload)
@@ -189,7 +179,7 @@ def approximate(challenge: Challenge, number: int, device: Device) -> Done:
 
 
 def _odds(challenge: Challenge, workload: Workload, device: Device, whole: bool) -> Odds:
-    """Falls back to a processor's sizes if a GPU has room for one round but not for its comparison."""
+    """Falls back to a processor's sizes if a GPU has too little room."""
     import torch
 
     try:
@@ -202,12 +192,10 @@ def _odds(challenge: Challenge, workload: Workload, device: Device, whole: bool)
 
 
 def examine(challenge: Challenge, device: Device) -> list[Check]:
-    """Every check that runs no submission; one that cannot be made becomes an error."""
     return [found for name, part in parts_of(challenge, device) for found in examined(name, part)]
 
 
 def parts_of(challenge: Challenge, device: Device) -> list[tuple[str, Callable[[], list[Check]]]]:
-    """The checks that run no submission, by the name of the first of each part."""
     return [
         ("spec", lambda: text_checks(challenge)),
         ("checker", lambda: checker_checks(challenge)),
@@ -222,12 +210,12 @@ def parts_of(challenge: Challenge, device: Device) -> list[tuple[str, Callable[[
 
 
 def examined(name: str, part: Callable[[], list[Check]]) -> list[Check]:
-    """What ``part`` finds, or the error ``name`` if it cannot be made."""
+    """A failure becomes the error ``name``."""
     try:
         return part()
     except ChallengeInvalid as error:
         return [Check(name=name, status=Status.ERROR, summary=error.message)]
-    except Exception as error:  # staff's reference, not run by the judge: whatever it raises is its fault
+    except Exception as error:  # staff's reference may raise anything
         return [Check(name=name, status=Status.ERROR, summary=f"{type(error).__name__}: {error}")]
 
 
@@ -236,12 +224,12 @@ def _has_large(challenge: Challenge) -> bool:
 
 
 def small_cases(challenge: Challenge) -> list[Case]:
-    """All but GPU-only cases, which would not fit its memory in parallel."""
+    """GPU-only cases would not fit in parallel."""
     return [case for case in [*challenge.cases, *challenge.hidden_cases] if case.on is None]
 
 
 def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
-    """Leaves a GPU's workloads to the timed runs: in parallel they would not fit its memory."""
+    """A GPU's workloads are left to the timed runs: they would not fit in parallel."""
     cases = small_cases(challenge)
     if device.on_processor:
         timed = challenge.manifest.timed_on(kind_of(device.name).workloads)

@@ -1,4 +1,4 @@
-"""What `grader challenge check --watch` and `--fix` do, and the mutants of a new challenge."""
+"""`grader challenge check --watch` and `--fix`, and a new challenge's mutants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 6
 
 
 def add_to(catalogue: Catalogue, slug: str, device: str = CPU, gpu: int = 0) -> None:
-    """Write mutants until there are eight, and say what became of each mutation. Raises BoxUnavailable."""
+    """Raises BoxUnavailable."""
     boxes = ForkedBoxes()
     try:
         with busy("Making mutants"):
@@ -60,7 +60,7 @@ def _put_added(added: Added) -> None:
 
 
 def fixed(catalogue: Catalogue, proofs: Proofs, options: Options) -> None:
-    """Add the proposed cases to ``cases.py``, and mutants until there are eight."""
+    """Adds cases to ``cases.py``, and mutants until there are eight."""
     for proof in proofs.challenges:
         if any(check.name == "manifest" and check.status.fails for check in proof.checks):
             continue
@@ -93,7 +93,7 @@ def _failing_solutions(proof: Proof) -> list[str]:
 
 
 def watched(root: Path, slug: str, options: Options) -> bool:
-    """Check at each change until Ctrl-C. Returns whether the last round was strong."""
+    """Returns whether the last round was strong."""
     tune()
     boxes = ForkedBoxes()
     watch = Watch(root, slug, make_device(options.device, options.gpus[0]), boxes, tuple(options.languages))

@@ -1,4 +1,4 @@
-"""Opens pages in a browser, if the user can see one on this machine."""
+"""Opens pages in a browser that the user can see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def allowed() -> bool:
 
 
 def open_page(address: str) -> bool:
-    """Open the page; False if no browser could."""
+    """False if no browser could."""
     import webbrowser
 
     try:

@@ -1,5 +1,3 @@
-"""A profile on a terminal: what to try next, limits of the time, totals, and the source with its counts."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,17 +23,16 @@ from grader.schemas.profile_advice import (
 from grader.schemas.report import WorkloadReport
 
 _WIDEST_SOURCE = 100
-# A kernel's largest terms; the others are far from limiting it.
+# Further terms are far from limiting a kernel.
 _MOST_TERMS = 5
 _COLUMNS = ("instr", "active", "sect/req", "DRAM", "passes", "waited")
-# Launches on the time line.
 _MOST_LAUNCHES = 8
 
 
 def put_profile(
     workload: WorkloadReport, source: str, console: Console | None = None, *, ptx: bool = False
 ) -> None:
-    """``ptx``: below each line the PTX instructions that it became."""
+    """``ptx``: PTX instructions below each line."""
     profile, console = workload.profile, console or out()
     assert profile is not None
     console.print(Text.assemble("\n", safe(workload.name, "bold"), f"  {sizes_text(workload.sizes)}"))
@@ -155,7 +152,6 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str], p
 
 
 def line_cells(line: LineCounts) -> list[str]:
-    """The cells of ``_COLUMNS``; empty if the line does none of it."""
     per_request, passes = line.sectors_per_request, line.passes_per_request
     return [
         f"{line.instructions:,}",

@@ -1,7 +1,4 @@
-"""Where challenges come from: the server, or the catalogue on this machine.
-
-Without a chosen or running server, the installation's own catalogue is used, and a remark says so.
-"""
+"""Challenges of the server, or of this machine's catalogue."""
 
 from __future__ import annotations
 
@@ -20,16 +17,14 @@ if TYPE_CHECKING:
     from grader.challenge.catalogue import Catalogue
     from grader.challenge.loader import Challenge
 
-# Suffixes that people append for another attempt: _v2, _3.
+# People add _v2 or _3 for another attempt.
 _VERSION = re.compile(r"_v?\d+$")
-# A starting shell waits at most this long for the names.
+# A starting shell waits for the names.
 _AT_ONCE_SECONDS = 2.0
 
 
 def local_catalogue(beginning: bool = False) -> Catalogue:
-    """The catalogue on this machine: GRADER_CHALLENGES, else the checkout's, else the installation's. ``beginning``:
-    the chosen folder may be empty.
-    """
+    """GRADER_CHALLENGES, else the checkout's, else the installation's. ``beginning``: it may be empty."""
     import os
 
     from grader.challenge.catalogue import Catalogue, find_catalogue
@@ -41,7 +36,7 @@ def local_catalogue(beginning: bool = False) -> Catalogue:
 
 
 def all_challenges(local: bool) -> ChallengeList:
-    """Every challenge. Raises Unreachable if the chosen server does not answer."""
+    """Raises Unreachable."""
     if not local:
         try:
             return _keep_names(understood(ChallengeList, connect().get("/challenges")))
@@ -66,8 +61,8 @@ def one(slug: str, local: bool) -> ChallengeDetail:
 
 
 def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
-    """The chosen slug, else the one in the file's name (``vector_add.py``, ``vector_add_v2.cu``). Raises BadRequest for
-    any other name: a name that only begins like a slug may mean another challenge, and an attempt would count.
+    """The chosen slug, else the file name's (``vector_add_v2.cu``). Raises BadRequest for a name that only
+    begins like a slug: an attempt for another challenge would count.
     """
     if chosen is not None:
         return chosen
@@ -89,7 +84,7 @@ def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
 
 
 def refresh_names() -> None:
-    """Cache the challenges' names for completion. Raises GraderError if the server does not answer at once."""
+    """For completion. Raises GraderError if the server does not answer at once."""
     client = Client(login.server(), login.token(), seconds=_AT_ONCE_SECONDS)
     _keep_names(understood(ChallengeList, client.get("/challenges")))
 

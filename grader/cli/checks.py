@@ -1,6 +1,6 @@
-"""The checks of `grader doctor`: decorators, findings and their table.
+"""`grader doctor`'s findings and their table.
 
-A function under ``check`` (one finding) or ``checks`` (any number) never raises: an unhandled error becomes a finding.
+A function under ``check`` (one finding) or ``checks`` (any number) never raises: an error becomes a finding.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ P = ParamSpec("P")
 
 
 class Level(StrEnum):
-    """``NOTE``: fine as it is. ``MISSING``: an optional part does not work. ``WARN``: a possible protection is missing,
-    or timings vary. ``BAD``: the host or other people's data are open to attack.
+    """``MISSING``: an optional part does not work. ``WARN``: a protection is missing, or times vary. ``BAD``:
+    the host or people's data are open to attack.
     """
 
     OK = "ok"
@@ -44,9 +44,7 @@ _COLOURS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding. ``needed_for``: the commands or the work that need it. ``name``, ``area`` and ``needed_for`` default
-    to the check's.
-    """
+    """``name``, ``area`` and ``needed_for`` default to the check's."""
 
     level: Level
     message: str
@@ -57,7 +55,7 @@ class Finding:
 
     @property
     def code(self) -> str:
-        """A stable name for programs, such as ``engine.control_groups``."""
+        """Such as ``engine.control_groups``."""
         words = "_".join(self.name.replace(",", "").split()).lower()
         return words if not self.area or words.startswith(f"{self.area}.") else f"{self.area}.{words}"
 
@@ -85,7 +83,7 @@ def bad(message: str, hint: str, name: str = "") -> Finding:
 def check(
     name: str, area: str = "", needed_for: str = "", failed: Level = Level.MISSING
 ) -> Callable[[Callable[P, Finding]], Callable[P, Finding]]:
-    """Make a function a check with one finding. ``failed``: the level of an error that it raises."""
+    """``failed``: the level of an error."""
 
     def made(find: Callable[P, Finding]) -> Callable[P, Finding]:
         @wraps(find)
@@ -104,7 +102,7 @@ def check(
 def checks(
     name: str, area: str = "", needed_for: str = "", failed: Level = Level.MISSING, hint: str = ""
 ) -> Callable[[Callable[P, Iterable[Finding]]], Callable[P, list[Finding]]]:
-    """Make a function a check with any number of findings. ``hint``: for errors without one."""
+    """``hint``: for errors without one."""
 
     def made(find: Callable[P, Iterable[Finding]]) -> Callable[P, list[Finding]]:
         @wraps(find)
@@ -144,7 +142,7 @@ def as_table(findings: Iterable[Finding]) -> Table:
 
 
 def as_dict(finding: Finding) -> dict[str, str]:
-    """One finding in JSON. ``mark`` is the level."""
+    """``mark`` is the level."""
     return {
         "code": finding.code,
         "area": finding.area,

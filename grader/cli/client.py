@@ -1,6 +1,6 @@
 """Client of a server's API, with the standard library only.
 
-Raises API errors as the class of ``grader.errors`` with their code: message, hint and exit code are the server's.
+Raises API errors as the class of ``grader.errors`` with their code.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from grader.cli import login
 from grader.errors import BadRequest, GraderError, Unreachable
 
 PREFIX = "/api/v1"
-# Far longer than any answer takes.
 SECONDS = 30.0
 # For a longer wait, only the time of day is given.
 _SHORT_SECONDS = 600
 
 
 class Client:
-    """One server. ``token`` None means anonymous."""
+    """``token`` None: anonymous."""
 
     def __init__(self, server: str, token: str | None = None, seconds: float = SECONDS) -> None:
         self.server = server.rstrip("/")
@@ -43,7 +42,7 @@ class Client:
         self._at = _parse(self.server)
 
     def get(self, path: str, **query: object) -> Any:
-        """The JSON at ``path``. Raises Unreachable, or the GraderError that the server answered with."""
+        """Raises Unreachable, or the server's GraderError."""
         wanted = {key: value for key, value in query.items() if value is not None}
         return self._call("GET", f"{path}?{urlencode(wanted)}" if wanted else path)
 
@@ -60,8 +59,7 @@ class Client:
         return self._call("DELETE", path)
 
     def download(self, path: str, output: Path, **query: object) -> int:
-        """Stream ``path`` to a file, and return its size in bytes. The file appears only when complete. Raises as
-        ``get``."""
+        """The file appears only when complete. Returns bytes. Raises as ``get``."""
         wanted = {key: value for key, value in query.items() if value is not None}
         partial = output.with_name(f"{output.name}.part")
         target = f"{path}?{urlencode(wanted)}" if wanted else path
@@ -122,7 +120,7 @@ class Client:
             answer = json.loads(raw)
         except ValueError as error:
             raise self._no_grader(status, headers) from error
-        # If a part is down, health answers 503 with its whole body, which names the part.
+        # Health names the part that is down in a 503.
         if 200 <= status < 300 or (status == 503 and isinstance(answer, dict) and "parts" in answer):
             return answer
         problem = answer.get("error") if isinstance(answer, dict) else None
@@ -143,7 +141,7 @@ class Client:
         )
 
     def _as_error(self, status: int, problem: dict[str, object], headers: dict[str, str]) -> GraderError:
-        """The error class with the answer's code; for an unknown code, one that fits the status."""
+        """For an unknown code, a class that fits the status."""
         known = _kinds(GraderError)
         by_status = {
             401: errors.NotSignedIn,
@@ -200,7 +198,7 @@ def _kinds(base: type[GraderError]) -> dict[str, type[GraderError]]:
 
 
 def _when_again(seconds: str) -> str:
-    """``in 34 s, at 14:03:20``; empty if the server does not say."""
+    """``in 34 s, at 14:03:20``, or ""."""
     if not seconds.isdecimal():
         return ""
     wait = int(seconds)
@@ -208,14 +206,13 @@ def _when_again(seconds: str) -> str:
     return f"in {wait} s, at {at:%H:%M:%S}" if wait < _SHORT_SECONDS else f"at {at:%Y-%m-%d %H:%M}"
 
 
-# The version is requested only to explain a failure.
 _VERSION_SECONDS = 5.0
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def understood(model: type[Model], answer: Any) -> Model:
-    """``answer`` as ``model``. Raises Unreachable if it does not fit: another version or another program."""
+    """Raises Unreachable for another version or another program."""
     try:
         return model.model_validate(answer)
     except ValidationError as error:
@@ -235,7 +232,6 @@ def _hint_by_version() -> str:
 
 
 def server_version() -> str | None:
-    """The server's version; None if it does not say."""
     try:
         health = Client(login.server(), seconds=_VERSION_SECONDS).get("/health")
     except GraderError:
@@ -248,12 +244,12 @@ _NAME_A_SERVER = (
 )
 _PLAIN = "Does that port speak plain http://? Check the scheme and port of the address."
 _NO_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
-# OpenSSL's error numbers (X509_V_ERR_*); `ssl` has no names for them.
+# OpenSSL's error numbers (X509_V_ERR_*).
 _EXPIRED, _OTHER_NAME = (10,), (62, 64)
 
 
 def unreachable(server: str, error: Exception, seconds: float, proxy: str | None) -> Unreachable:
-    """The error for a failed connection. ``proxy``: the proxy used, as ``host:port``."""
+    """``proxy``: ``host:port``."""
     if isinstance(error, TimeoutError):
         return Unreachable(
             f"{server} did not answer within {seconds:g} s.",
@@ -329,12 +325,11 @@ class Proxy(NamedTuple):
 
 
 def proxy_for(at: SplitResult) -> Proxy | None:
-    """The proxy for ``at``; None for this machine, or if no variable names one. Raises BadRequest for a proxy that is
-    not an address."""
+    """None for this machine. Raises BadRequest for a proxy that is not an address."""
     host = at.hostname or ""
     if host in _THIS_MACHINE or not any(name.lower() in _PROXY_VARIABLES for name in os.environ):
         return None  # without the import below
-    # Undocumented and without a stub, but Python's own clients use it.
+    # Python's own clients use it, too.
     from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
     found = getproxies_environment()

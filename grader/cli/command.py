@@ -1,4 +1,4 @@
-"""Runs one command's Typer app. Every failure ends in one line, a hint, and an exit code of ``grader.errors``."""
+"""Runs one command's Typer app. Every failure has a line, a hint and an exit code."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ class MissingPart(GraderError):
     code = "missing_part"
 
 
-# The extra that installs a package; any other package is of `server`.
+# The extra `server` has all other packages.
 _EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker": "worker"}
 
 
 class _RemoteApp(typer.Typer):
-    """Adds --server to each command whose function does not name it."""
+    """Adds --server to each command without it."""
 
-    # Typer has ten named options here; ours passes them all on.
     def command(  # type: ignore[override]
         self, *args: Any, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -59,17 +58,16 @@ def _with_server(function: Callable[..., Any]) -> Callable[..., Any]:
 
     option = inspect.Parameter("server", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Server)
     parameters = [*signature.parameters.values(), option]
-    # `inspect.signature` reads this attribute, which the stubs do not declare.
+    # The stubs lack this attribute.
     run_on_server.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run_on_server
 
 
 def make_app(remote: bool = False) -> typer.Typer:
-    """A Typer app for one group of commands, which return their exit code (None: 0). Commands of a ``remote`` app all
-    talk to a server."""
+    """Commands return their exit code (None: 0). Those of a ``remote`` app have --server."""
     kind = _RemoteApp if remote else typer.Typer
     app = kind(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
-    # Without a callback, Typer turns an app with one command into that command.
+    # Without it, Typer turns an app with one command into that command.
     app.callback()(lambda: None)
     return app
 
@@ -117,10 +115,10 @@ def _package(error: ModuleNotFoundError) -> str:
 
 
 def _explain(error: Exception, args: list[str]) -> GraderError:
-    """Typer's usage errors in our form. Anything else is a defect, shown without its traceback."""
+    """Anything but a usage error is a defect, shown without its traceback."""
     describe = getattr(error, "format_message", None)
     if describe is not None:
-        said = str(describe()).replace("\n", " ").replace("Value error, ", "")  # the latter is pydantic's
+        said = str(describe()).replace("\n", " ").replace("Value error, ", "")  # pydantic's
         return BadRequest(said, f"`{_path(error, args)} --help` describes its options.")
     if type(error).__name__ == "OperationalError" and type(error).__module__.startswith("sqlalchemy"):
         said = str(getattr(error, "orig", error)).strip().splitlines()[0]

@@ -1,7 +1,6 @@
-"""Settings: the client's come from flags, else the environment, else a file; the platform's only from the environment.
+"""Settings: the client's from flags, environment or file; the platform's from the environment.
 
-`grader challenges --json` reads the client's and must start fast, so imports of pathlib, pydantic and the TOML parser
-are late.
+`grader challenges --json` must start fast: imports of pathlib, pydantic and the TOML parser are late.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Value = str | bool
 
 
 class Key:
-    """One setting of the client. ``choices``: the allowed values; empty: any text. ``of_bool``: true or false."""
+    """Without ``choices``, any text. ``of_bool``: true or false."""
 
     def __init__(
         self,
@@ -39,7 +38,6 @@ class Key:
 
 
 def _languages() -> tuple[str, ...]:
-    # Imported late: most commands do not need the table.
     from grader.languages import Language
 
     return tuple(language.value for language in Language)
@@ -51,9 +49,9 @@ KEYS = {
     "language": Key("the language that init writes", "", choices=_languages),
     "browser": Key("whether login and open may open a browser", True, of_bool=True),
 }
-# The variable of `name` is GRADER_NAME, unless that is a setting of the platform.
+# GRADER_DEVICE and GRADER_LANGUAGE would be the platform's.
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}
-# platformdirs would answer this, but its import takes 20 of the 30 ms of `grader challenges --json`.
+# platformdirs takes 20 of the 30 ms of `grader challenges --json`.
 _WITH_OWN_FOLDERS = ("darwin", "win32")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
@@ -61,8 +59,6 @@ _flags: dict[str, Value] = {}
 
 
 class Setting:
-    """A setting's value and its source: ``flag``, ``environment``, ``file`` or ``default``."""
-
     def __init__(self, name: str, value: Value, source: str, place: str = "") -> None:
         self.name = name
         self.value = value
@@ -75,7 +71,7 @@ def variable(name: str) -> str:
 
 
 def folder() -> str:
-    """The system's folder of settings. XDG_CONFIG_HOME counts on all systems."""
+    """XDG_CONFIG_HOME counts on all systems."""
     if base := os.environ.get("XDG_CONFIG_HOME"):
         return os.path.join(base, "grader")  # noqa: PTH118
     if sys.platform in _WITH_OWN_FOLDERS:
@@ -86,7 +82,7 @@ def folder() -> str:
 
 
 def cache_folder() -> str:
-    """The system's folder of caches. XDG_CACHE_HOME counts on all systems."""
+    """XDG_CACHE_HOME counts on all systems."""
     if base := os.environ.get("XDG_CACHE_HOME"):
         return os.path.join(base, "grader")  # noqa: PTH118
     if sys.platform in _WITH_OWN_FOLDERS:
@@ -101,17 +97,16 @@ def path() -> str:
 
 
 def choose(name: str, value: Value) -> None:
-    """Set a flag's value, which overrides everything until this process ends."""
+    """Overrides environment and file until this process ends."""
     _flags[name] = value
 
 
 def forget_flags() -> None:
-    """Each command line has its own flags."""
     _flags.clear()
 
 
 def value(name: str) -> Value:
-    """The effective value. Raises BadRequest naming the variable, or the file with line and key."""
+    """Raises BadRequest naming the variable, or the file with line and key."""
     return find(name).value
 
 
@@ -120,7 +115,7 @@ def text(name: str) -> str | None:
 
 
 def find(name: str) -> Setting:
-    """The effective value and its source. Raises BadRequest as ``value`` does."""
+    """Raises BadRequest as ``value``."""
     if name in _flags:
         return Setting(name, _flags[name], "flag", f"--{name}")
     if given := os.environ.get(variable(name)):
@@ -132,7 +127,7 @@ def find(name: str) -> Setting:
 
 
 def parsed(name: str, given: str, where: str) -> Value:
-    """``given`` as a value of that setting. Raises BadRequest whose message begins with ``where``."""
+    """Raises BadRequest whose message begins with ``where``."""
     key = KEYS[name]
     if key.of_bool:
         if given.lower() not in _TRUE + _FALSE:
@@ -164,9 +159,7 @@ def unknown(name: str, where: str = "") -> BadRequest:
 
 
 def put(name: str, given: str) -> Value:
-    """Write a setting to the file; comments and other lines stay. Raises BadRequest for an unknown setting, a wrong
-    value, or a file that cannot be read or written.
-    """
+    """Comments and other lines stay. Raises BadRequest."""
     import json
 
     if name not in KEYS:
@@ -183,7 +176,7 @@ def put(name: str, given: str) -> Value:
 
 
 def take(name: str) -> bool:
-    """Remove a setting from the file; False if the file does not have it. Raises BadRequest as ``put`` does."""
+    """False if it is missing. Raises BadRequest."""
     if name not in KEYS:
         raise unknown(name)
     lines = _lines()
@@ -194,7 +187,6 @@ def take(name: str) -> bool:
 
 
 def _read() -> dict[str, Value]:
-    """The file's settings; empty if there is no file."""
     try:
         with open(path(), "rb") as file:  # noqa: PTH123
             raw = file.read()
@@ -227,7 +219,7 @@ def _checked(found: Mapping[str, object], raw: str) -> dict[str, Value]:
 
 
 def line_of(name: str, raw: str) -> int:
-    """The number of a setting's line, from 1; 1 if none is found (a table, a quoted key)."""
+    """1 if it is not found (a table, a quoted key)."""
     for number, line in enumerate(raw.splitlines(), start=1):
         if line.partition("=")[0].strip().strip("\"'[]") == name:
             return number
@@ -253,7 +245,7 @@ def _lines_of(name: str, lines: list[str]) -> list[int]:
 
 
 def _write(lines: list[str]) -> None:
-    """Write atomically: another command may read the file meanwhile."""
+    """Atomically: another command may read the file meanwhile."""
     from pathlib import Path
 
     target = Path(path())
@@ -268,15 +260,14 @@ def _write(lines: list[str]) -> None:
 
 
 def load_settings(**chosen: Any) -> Settings:
-    """As ``grader.settings.load_settings``, which is imported late: commands that need no platform start faster."""
+    """Imported late: most commands need no platform."""
     from grader import settings
 
     return settings.load_settings(**chosen)
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Our environment, and a variable for each setting, for a child process. Settings of several parts come only from
-    the environment, so it has them already."""
+    """For a child process. Settings of several parts come from the environment anyway."""
     spelled = {
         f"GRADER_{name.upper()}": str(value)
         for name, value in settings.model_dump(exclude={"oidc"}).items()

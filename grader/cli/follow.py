@@ -1,4 +1,4 @@
-"""Follows a submission to its end: a live view on a terminal, lines elsewhere, or JSON."""
+"""Follows a submission to its end, on a terminal or as JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from grader.schemas.submission import (
 )
 from grader.schemas.verdict import Fault
 
-# During judging, and just after sending, when small kernels end; in the queue `pace_s` decides.
+# While judging, and just after sending, when small kernels end.
 POLL_SECONDS = 0.25
 QUICK_FOR_SECONDS = 20.0
 
@@ -48,7 +48,7 @@ def fetch_report(client: Client, submission: str) -> Report:
 
 
 def fetch_standing(client: Client, view: SubmissionView) -> Standing | None:
-    """After solving; None if it is not solved, or the server is of an older release."""
+    """None if not solved, or from an older server."""
     if view.verdict is not Verdict.ACCEPTED or view.kind is JudgingReason.RUN:
         return None
     try:
@@ -58,7 +58,7 @@ def fetch_standing(client: Client, view: SubmissionView) -> Standing | None:
 
 
 def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
-    """The user's latest submission. Raises NotFound if there is none."""
+    """Raises NotFound."""
     found = understood(SubmissionList, client.get("/submissions", challenge=challenge, limit=1))
     if not found.submissions:
         what = f" for {challenge}" if challenge else ""
@@ -69,9 +69,8 @@ def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
 def to_the_end(
     client: Client, submission: str, timeout: float, *, json: str = "", filename: str | None = None
 ) -> int:
-    """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for a line for each
-    change and the report last, ``report`` for the report with the submission's id. Raises as ``follow`` and
-    ``refuse_unjudged``.
+    """Show it until it ends, then its report; returns the exit code. ``json``: ``lines`` for each change and
+    the report, or ``report`` with the id. Raises as ``follow`` and ``refuse_unjudged``.
     """
     try:
         view = follow(client, submission, timeout, watch_for(json == "lines"))
@@ -102,7 +101,7 @@ def follow(
     watch: StatusDisplay | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> SubmissionView:
-    """Show progress until the submission ends. ``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""
+    """``timeout``: seconds, 0 = none. Raises TimedOut, Unreachable."""
     began = clock()
     late = errors.TimedOut(
         f"{submission} was not done within {timeout:g} s.",
@@ -129,7 +128,7 @@ def follow(
 
 
 def exit_code(verdict: Verdict | None) -> int:
-    """The exit code for a verdict. None means not judged, which is not a failure of the command."""
+    """None is not judged, which is no failure."""
     if verdict is None:
         return errors.EXIT_ACCEPTED
     exit_codes = {Fault.NOBODY: errors.EXIT_ACCEPTED, Fault.PLATFORM: errors.EXIT_OUR_FAILURE}
@@ -137,7 +136,7 @@ def exit_code(verdict: Verdict | None) -> int:
 
 
 def refuse_unjudged(view: SubmissionView) -> None:
-    """Raises Conflict for a cancelled submission, and JudgeFailure if the platform failed to judge it."""
+    """Raises Conflict if it was cancelled, JudgeFailure if the platform failed."""
     if view.state is State.CANCELLED:
         raise errors.Conflict(f"{view.id} was cancelled.", "Submit it again to have it judged.")
     if view.state is State.FAILED:
@@ -155,10 +154,10 @@ class StatusDisplay(Protocol):
     ) -> None: ...
 
     def show(self, view: SubmissionView) -> None:
-        """Show the submission. Called at each poll, changed or not."""
+        """Called at each poll, changed or not."""
 
     def away(self, seconds: float) -> None:
-        """Show that the server has not answered for ``seconds``; polling continues."""
+        """Called while the server does not answer."""
 
 
 def watch_for(json: bool) -> StatusDisplay:
@@ -168,7 +167,7 @@ def watch_for(json: bool) -> StatusDisplay:
 
 
 def lively() -> bool:
-    """True if stderr is a terminal that can redraw lines, and the user wants that."""
+    """Whether stderr can redraw lines, and the user wants that."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return aside().is_terminal and not plain
 
@@ -190,7 +189,7 @@ class Quiet:
 
 
 class LineDisplay(Quiet):
-    """A line on stderr for each state, and for each obstacle in it."""
+    """A line on stderr for each state and obstacle."""
 
     def __init__(self) -> None:
         self._last: State | None = None
@@ -213,7 +212,7 @@ class LineDisplay(Quiet):
 
 
 class JsonLines(LineDisplay):
-    """A line on stdout for each change: ``{"submission": {...}}``. stderr only gets failures to reach the server."""
+    """A line on stdout for each change: ``{"submission": {...}}``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,15 +225,15 @@ class JsonLines(LineDisplay):
 
 
 PHASES = (State.QUEUED, State.COMPILING, State.WAITING, State.TESTING, State.TIMING, State.DONE)
-# Twice a second, so the clock skips none.
+# The clock must skip no second.
 _DRAWN_PER_SECOND = 2.0
 _LONGEST_BAR, _SHORTEST_BAR = 30, 8
-# Cells of a line without its bar: mark, name, clock, `Testing 26 of 32 public cases`.
+# Width of mark, name, clock, `Testing 26 of 32 public cases`.
 _BESIDE_BAR = 52
 
 
 class Live:
-    """The phases, the obstacle and the time, redrawn in place on ``console`` and erased at the end."""
+    """Redrawn in place, erased at the end."""
 
     def __init__(self, console: Console, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._console = console
@@ -302,7 +301,7 @@ class Live:
         return line
 
     def _in_phase_s(self, view: SubmissionView) -> float:
-        """Seconds in this phase: since the server's time, else since we saw it begin."""
+        """By the server's clock, else since we saw it begin."""
         if view.progress.since is not None:
             return max(0.0, (datetime.now(UTC) - view.progress.since).total_seconds())
         return self._monotonic() - self._began[view.state]
@@ -314,7 +313,7 @@ class Live:
         return line.append("  ").append_text(safe(progress.label, "dim"))
 
     def _took(self, state: State) -> str:
-        """How long a phase took; empty if we did not see it begin and end."""
+        """Empty unless we saw its begin and end."""
         later = [began for other, began in self._began.items() if _place(other) > _place(state)]
         if state not in self._began or not later:
             return ""
@@ -322,7 +321,7 @@ class Live:
 
 
 def _rail(state: State) -> tuple[State, ...]:
-    """Every phase, or only the state of a submission that was cancelled or failed."""
+    """Only the state if it was cancelled or failed."""
     return PHASES if state in PHASES else (state,)
 
 
@@ -330,18 +329,18 @@ def _place(state: State) -> int:
     return PHASES.index(state) if state in PHASES else len(PHASES)
 
 
-# A shorter forecast is shown as `next`.
+# A shorter forecast is `next`.
 _SHORT_SECONDS = 0.5
 
 
 def waiting_text(view: SubmissionView) -> str:
-    """``place 3, about 20 s`` while it waits, and the obstacle if there is one; else empty."""
+    """``place 3, about 20 s`` and any obstacle, or ""."""
     why = obstacle(view)
     return place_text(view) + (f". {why}" if why and view.position is not None else "")
 
 
 def place_text(view: SubmissionView) -> str:
-    """``place 3, about 20 s``, or ``next``; empty if it has no place, or is being worked on."""
+    """``place 3, about 20 s``, ``next``, or ""."""
     if view.position is None or view.state is State.COMPILING:
         return ""
     if view.position == 1 and view.expected_wait_s is not None and view.expected_wait_s < _SHORT_SECONDS:
@@ -351,7 +350,7 @@ def place_text(view: SubmissionView) -> str:
 
 
 def obstacle(view: SubmissionView) -> str:
-    """Why the submission cannot move; empty if it can."""
+    """ "" if nothing is in the way."""
     waits_for = view.waits_for
     if waits_for is None or waits_for.reason in (WaitReason.AHEAD, WaitReason.NEXT):
         return ""
@@ -360,7 +359,7 @@ def obstacle(view: SubmissionView) -> str:
 
 
 def elapsed_s(view: SubmissionView, now: datetime | None = None) -> float:
-    """Seconds from submission to its end or to now; at least 0, because clocks differ."""
+    """At least 0, because clocks differ."""
     end = view.finished_at or now or datetime.now(UTC)
     return max(0.0, (end - view.created_at).total_seconds())
 

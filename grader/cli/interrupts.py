@@ -1,5 +1,3 @@
-"""Ctrl-C while the imports of a command run."""
-
 from __future__ import annotations
 
 import signal
@@ -10,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_end_this() -> Iterator[None]:
-    """Let Ctrl-C kill this process: KeyboardInterrupt inside an import would print a traceback."""
+    """KeyboardInterrupt inside an import would print a traceback."""
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not ours or threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""The platform and database on this machine, for commands that need neither server nor token."""
+"""The platform here, for commands without server and token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def here() -> Iterator[Platform]:
-    """Open the platform and upgrade its tables. Raises DatabaseDamaged, also for errors inside the caller's block."""
+    """Upgrades tables. Raises DatabaseDamaged, also for errors inside the caller's block."""
     from grader.cli.terminal import say
     from grader.service.platform import open_platform
 
@@ -36,7 +36,7 @@ def here() -> Iterator[Platform]:
 
 @contextmanager
 def database() -> Iterator[tuple[Settings, Engine]]:
-    """Open the database without migrations and catalogue. Raises DatabaseDamaged."""
+    """Without migrations and catalogue. Raises DatabaseDamaged."""
     from grader import data_folder, logs
     from grader.records.engine import make_engine
 
@@ -67,5 +67,5 @@ def _report_damage(engine: Engine) -> Iterator[None]:
 
 
 def made_up_password() -> str:
-    """A password of 16 characters and 96 random bits."""
+    """It has 96 random bits."""
     return secrets.token_urlsafe(12)

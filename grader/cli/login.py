@@ -1,6 +1,6 @@
 """The server and the token: from flags, environment or settings, else as kept by `grader login`.
 
-`grader challenges --json` uses this and must start fast, so no pathlib and no pydantic here.
+`grader challenges --json` must start fast: no pathlib and no pydantic.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 
 def path() -> str:
-    """The file with server, name and token; readable by its owner only."""
     return os.path.join(config.folder(), "client.json")  # noqa: PTH118
 
 
@@ -25,12 +24,12 @@ def chosen_server() -> str | None:
 
 
 def server() -> str:
-    """The address to talk to, without a trailing slash."""
+    """Without a trailing slash."""
     return (chosen_server() or DEFAULT_SERVER).rstrip("/")
 
 
 def token() -> str | None:
-    """The token to send. A kept token is sent only to the server that issued it."""
+    """A kept token is sent only to the server that issued it."""
     if from_environment := os.environ.get("GRADER_TOKEN"):
         if not (from_environment.isascii() and from_environment.isprintable()):
             raise BadRequest(
@@ -43,13 +42,13 @@ def token() -> str | None:
 
 
 def name() -> str | None:
-    """The user signed in to the server in use; None for nobody, and for a token of the environment."""
+    """None for a token of the environment."""
     kept = _kept()
     return kept.get("name") if kept.get("server", "").rstrip("/") == server() else None
 
 
 def keep(server: str, name: str, token: str) -> None:
-    """Write the file, with mode 0600 from its first byte."""
+    """The file has mode 0600 from its first byte."""
     folder = os.path.dirname(path())  # noqa: PTH120
     os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     partial = f"{path()}.{os.getpid()}"
@@ -60,7 +59,6 @@ def keep(server: str, name: str, token: str) -> None:
 
 
 def forget() -> bool:
-    """Remove the file; False if there was none."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path())  # noqa: PTH108
         return True

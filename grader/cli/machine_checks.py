@@ -1,4 +1,4 @@
-"""The checks of `grader doctor`: what this machine can do, basic needs first."""
+"""The checks of `grader doctor`, basic needs first."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def gpu() -> Finding:
 
 
 def _unfit_for_judging() -> tuple[str, str] | None:
-    """The reason why a GPU here is unfit for judging, and a hint. Asks the driver without making a context."""
+    """The reason and a hint, without making a context."""
     from grader.judge.cuda.driver import NEEDS_MEND, DriverError, lacking
     from grader.sandbox.gpu import find_gpus
 
@@ -118,7 +118,6 @@ def _unfit_for_judging() -> tuple[str, str] | None:
 
 @check("nvcc", needed_for="judging CUDA")
 def nvcc() -> Finding:
-    """Its version and source, and that it can be executed."""
     from grader.sandbox.toolkit import INSTALL, find_toolkit, not_executable, nvcc_version
 
     toolkit = find_toolkit()
@@ -135,7 +134,7 @@ def nvcc() -> Finding:
 
 @check("g++", needed_for="judging CUDA")
 def host_compiler() -> Finding:
-    """nvcc compiles host code with it, and refuses versions that it does not know."""
+    """nvcc refuses versions that it does not know."""
     from grader.sandbox.toolkit import refusal
 
     if shutil.which("g++") is None:
@@ -148,7 +147,6 @@ def host_compiler() -> Finding:
 
 @check("header libraries", needed_for="challenges with `allow`")
 def header_libraries() -> Finding:
-    """Libraries of headers that a challenge may allow, such as CUTLASS."""
     from grader.sandbox.kernel_headers import HEADER_LIBRARIES
 
     lacked = [library for library in HEADER_LIBRARIES.values() if library.folder() is None]
@@ -223,7 +221,7 @@ def _external_redis(url: str) -> Finding:
         client.ping()
         client.close()
     except ValueError:
-        # The error quotes part of the address, perhaps of its password.
+        # The error may quote the password.
         return missing("GRADER_REDIS_URL is not a valid address", "See docs/reference/settings.md.")
     except (RedisError, OSError) as error:
         return missing(f"GRADER_REDIS_URL does not answer: {error}", "Start Redis, or correct the address.")
@@ -232,7 +230,7 @@ def _external_redis(url: str) -> Finding:
 
 @check("database", needed_for="up, worker")
 def database() -> Finding:
-    """The database answers and is intact. A missing database is not created."""
+    """A missing database is not created."""
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
     from grader.cli.config import load_settings
@@ -283,14 +281,14 @@ def data_folder() -> Finding:
 
 @checks("cost of a round")
 def round_costs() -> Iterator[Finding]:
-    """The cost of a timing round on each GPU that judged here: times with another cost get no rank."""
+    """Times with another cost of a round get no rank."""
     try:
         from grader.cli.config import load_settings
         from grader.judge.round_costs import kept_in
 
         found = kept_in(load_settings().data_dir)
     except (GraderError, ModuleNotFoundError):
-        return  # reported by the check of the data folder
+        return  # the check of the data folder reports it
     for costs in found:
         named = f"{costs.machine.model}, {costs.machine.uuid}"
         if (known := costs.known_range) is None:
@@ -343,7 +341,7 @@ def catalogue() -> Iterator[Finding]:
 
 
 def sign_on_checks() -> list[Callable[[], Finding]]:
-    """A check for each provider of single sign-on; none if the settings cannot be read, which other checks report."""
+    """Empty if the settings cannot be read."""
     from grader.cli.config import load_settings
 
     try:
@@ -355,7 +353,6 @@ def sign_on_checks() -> list[Callable[[], Finding]]:
 
 @check("single sign-on", needed_for="signing in with it")
 def provider(name: str) -> Finding:
-    """The provider answers as the configured issuer, and its secret can be read."""
     from grader.cli.config import load_settings
     from grader.service.accounts import oidc
 

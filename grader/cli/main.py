@@ -1,7 +1,7 @@
-"""The `grader` command: imports the one module that the command needs, and turns errors into exit codes.
+"""The `grader` command: imports one command's module, and turns errors into exit codes.
 
-Importing Typer takes six times as long as starting Python. So `grader --help` prints the table of commands, and
-`challenges --json`, which editors call often, needs neither Typer nor pydantic (see `quick`).
+Importing Typer takes six times as long as starting Python, so `--help` prints a table, and `challenges
+--json` uses `quick`.
 """
 
 from __future__ import annotations

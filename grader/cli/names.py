@@ -1,4 +1,4 @@
-"""A cache of names for completion: challenges and the user's submissions, in files that a shell can read."""
+"""Names for completion, in files that a shell can read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 from grader.cli import config
 
 CHALLENGES, SUBMISSIONS = "challenges", "submissions"
-# More names would not help.
 _MOST = {CHALLENGES: 1000, SUBMISSIONS: 50}
-# Shells expand the words of a completion, so names must have no special characters.
+# Shells expand completions, so other names are left out.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -30,7 +29,7 @@ def read(kind: str) -> list[str]:
 
 
 def keep(kind: str, names: Iterable[str]) -> None:
-    """Replace the cached names. Does nothing if the folder is not writable, so no command fails."""
+    """Never fails, even if the folder is not writable."""
     plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)][: _MOST[kind]]
     target = folder() / kind
     partial = target.with_name(f"{kind}.{os.getpid()}")

@@ -1,5 +1,3 @@
-"""What `grader challenge new` asks and writes."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,14 +16,14 @@ from grader.device_kinds import CPU, EMULATED
 from grader.errors import BadRequest
 from grader.languages import Language, names, usual
 
-# Gives the answer, or the second text if nobody can be asked.
+# Returns the second text if nobody can answer.
 Ask = Callable[[str, str], str]
 _MEMORY = "memory"
 
 
 @dataclass
 class Asked:
-    """The options; None: ask."""
+    """None: ask."""
 
     slug: str
     title: str | None
@@ -42,7 +40,7 @@ class Asked:
 
 
 def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
-    """Write the folders and tell what is left to do. Raises BadRequest."""
+    """Raises BadRequest."""
     signature = asked.signature
     if signature is None and not asked.args:
         signature = ask(f"Signature. {SIGNATURE_HINT}", "")

@@ -1,4 +1,4 @@
-"""`admin operations`, `retry`, `audit`: the page Operations on the command line."""
+"""`admin operations`, `retry`, `audit`."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def audit(
 
 
 def put_log(found: AuditLog, under: str = "") -> None:
-    """Print the log as a table. ``under``, such as ``/courses/gpu``, is cut from the beginning of subjects."""
+    """Cuts ``under``, such as ``/courses/gpu``, from subjects."""
     rows = table("when", "who", "did", "to", "before", "after", "why")
     for each in found.entries:
         rows.add_row(

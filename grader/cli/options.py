@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and readers of their values."""
+"""Shared arguments and options, and readers of their values."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _choose_server(value: str | None) -> str | None:
     return value
 
 
-# The callback keeps the value for ``login.server``, so commands need not pass it on.
+# The callback keeps the value for ``login.server``.
 Server = Annotated[
     str | None,
     typer.Option("--server", metavar="URL", callback=_choose_server, help="The server for this command."),
@@ -68,7 +68,7 @@ Server = Annotated[
 
 
 def read_source(path: Path) -> str:
-    """The text of a source file. Raises BadRequest if it cannot be read, and BadSource naming the file."""
+    """Raises BadRequest, or BadSource naming the file."""
     from grader.challenge.source import decode
 
     raw = read_bytes(path)
@@ -84,7 +84,7 @@ def read_source(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's bytes, at most one more than a source may have. Raises BadRequest if it cannot be read."""
+    """Reads at most one byte more than a source may have. Raises BadRequest."""
     try:
         with path.open("rb") as file:
             return file.read(limits.SOURCE_BYTES + 1)
@@ -103,7 +103,7 @@ def language(name: str | None) -> Language | None:
 
 
 def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
-    """The first line of stdin, or the answer to a prompt without an echo. Raises BadRequest for an empty password."""
+    """From stdin, or a prompt without an echo. Raises BadRequest for an empty one."""
     if from_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
     elif sys.stdin.isatty():
@@ -115,14 +115,11 @@ def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
     return password
 
 
-# Longer lines are not shown.
 _SHOWN_CHARS = 120
 
 
 def syntax_error(source: str, language: Language) -> str:
-    """The error with its line and a caret below; empty if the source parses, and for languages that only their compiler
-    can check.
-    """
+    """ "" if it parses, or only a compiler can tell."""
     if not language.python:
         return ""
     try:
@@ -132,12 +129,12 @@ def syntax_error(source: str, language: Language) -> str:
     except SyntaxError as error:
         return _described(error, source)
     except (ValueError, RecursionError, MemoryError):
-        return ""  # the judge explains it
+        return ""
     return ""
 
 
 def check_syntax(name: str, source: str, language: Language) -> None:
-    """Raises BadSource if the source of the file ``name`` has a syntax error or is in another language."""
+    """Raises BadSource, also for another language."""
     wrong, other = syntax_error(source, language), looks_like(source, language)
     if other and (wrong or not language.python):
         problem = wrong or f"This is not {language.display_name}."
@@ -151,7 +148,7 @@ def check_syntax(name: str, source: str, language: Language) -> None:
 
 
 def looks_like(source: str, language: Language) -> str:
-    """A hint if the source is clearly not in ``language``; else empty."""
+    """A hint if it is clearly another language, or ""."""
     if language.begins_in(source):
         return ""
     other = next((candidate for candidate in Language if candidate.begins_in(source)), None)
@@ -172,6 +169,6 @@ def _described(error: SyntaxError, source: str) -> str:
     line = lines[number - 1]
     if len(line) > _SHOWN_CHARS:
         return described
-    # Tabs stay tabs, so the caret is below its character at any tab width.
+    # The caret is below its character at any tab width.
     before = "".join(char if char == "\t" else " " for char in line[: max(column - 1, 0)])
     return f"{described}\n    {line}\n    {before}^"

@@ -1,4 +1,4 @@
-"""Output without Rich: failures, and replacements for characters that are unsafe or that a terminal cannot show."""
+"""Output without Rich, safe for a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ERRORS = "grader-plain"
 EXIT_INTERRUPTED = 130
 UNWRITTEN = "The output cannot be written: no space is left on the device."
-# One character for one where possible: bars and columns stay aligned.
+# Equal widths keep columns aligned.
 _PLAIN = {
     "✓": "+",
     "✗": "x",
@@ -46,7 +46,7 @@ _PLAIN = {
 
 
 def report(error: GraderError, args: Sequence[str]) -> int:
-    """Print the error and its hint on stderr, and with --json an error object on stdout; returns the exit code."""
+    """Returns the exit code. With --json, the error is on stdout, too."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -56,32 +56,32 @@ def report(error: GraderError, args: Sequence[str]) -> int:
     if error.hint:
         print(f"{dim}hint:{plain}  {printable(error.hint)}", file=sys.stderr)
     if "--json" in args:
-        import json  # late: `grader --help` imports this module, and json doubles its import time
+        import json  # json doubles the import time of `grader --help`
 
         print(json.dumps({"error": error.as_dict()}))
     return error.exit_code
 
 
-# Joiners in Persian and Indic names, which str.isprintable() refuses.
+# Joiners in Persian and Indic names; str.isprintable() refuses them.
 _HARMLESS = "\n\t\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    """``text`` without control characters: a server or a submission must not control the terminal."""
+    """A server or a submission must not control the terminal."""
     return "".join(
         char if char.isprintable() or char in _HARMLESS else "\N{REPLACEMENT CHARACTER}" for char in text
     )
 
 
 def plainly(error: UnicodeError) -> tuple[str, int]:
-    """The codec error handler: our own symbols in ASCII, a question mark for any other character."""
+    """A codec error handler: ASCII for our symbols, a question mark for others."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(_PLAIN.get(char, "?") for char in error.object[error.start : error.end]), error.end
 
 
 def degrade_output() -> None:
-    """Make stdout and stderr replace what they cannot encode, and open them if a shell started us without (``>&-``)."""
+    """Also opens streams that a shell closed (``>&-``)."""
     if sys.stdout is None or sys.stderr is None:
         nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - no pathlib here, and open until the end
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
@@ -93,7 +93,7 @@ def degrade_output() -> None:
 
 
 def discard_output() -> None:
-    """Discard stdout: output that cannot be written would fail again at exit."""
+    """A failed write would fail again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,5 +1,4 @@
-"""A run of one case with own sizes and inputs, at a terminal: its options, what its threads printed, and what changed
-since the last one."""
+"""A run of one case with own sizes and inputs."""
 
 from __future__ import annotations
 
@@ -21,11 +20,9 @@ from grader.schemas.card_tool import CardTool, CardToolRun
 from grader.schemas.own_case import OwnCase, RunChanges
 from grader.schemas.report import Report, ThreadPrints, place_text
 
-# A JSON file of that many values takes less.
 _FILE_BYTES = 4 * limits.MIB
-# Lines of prints on a terminal; a pipe gets all.
+# A terminal gets this many, a pipe all.
 _LINES = 40
-# Types of a .npy file -> format of one element.
 _NPY = {
     **{"f2": "e", "f4": "f", "f8": "d"},
     **{"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"},
@@ -39,7 +36,7 @@ def asked(
     seed: int | None,
     tool: CardTool | None = None,
 ) -> OwnCase | None:
-    """The request of the options. Raises BadRequest."""
+    """Raises BadRequest."""
     if case is None:
         if sizes or inputs or seed is not None or tool is not None:
             raise BadRequest(
@@ -63,7 +60,7 @@ def _pair(option: str, text: str, example: str) -> tuple[str, str]:
 
 
 def _of_file(name: str, path: Path) -> list[Any]:
-    """The values of a file. Raises BadRequest."""
+    """Raises BadRequest."""
     try:
         if path.stat().st_size > _FILE_BYTES:
             raise BadRequest(
@@ -88,7 +85,7 @@ def _of_file(name: str, path: Path) -> list[Any]:
 
 
 def _npy(data: bytes) -> list[Any]:
-    """The values of a .npy file, nested by its shape. Raises ValueError and the like."""
+    """Nested by shape. Raises ValueError and the like."""
     wide = data[6] > 1
     (length,) = struct.unpack_from("<I" if wide else "<H", data, 8)
     start = (12 if wide else 10) + length
@@ -106,7 +103,6 @@ def _npy(data: bytes) -> list[Any]:
 
 
 def printed_lines(report: Report) -> list[Text]:
-    """What the kernels printed, a line for each block and thread."""
     case = next((case for case in report.cases if case.prints or case.prints_left_out), None)
     if case is None:
         return []
@@ -128,7 +124,6 @@ def printed_lines(report: Report) -> list[Text]:
 
 
 def tool_lines(found: CardToolRun | None) -> list[Text]:
-    """What a tool of the CUDA toolkit counted or found."""
     if found is None:
         return []
     parts = [Text.assemble((f"\n{found.tool.label}", "bold"), "  ").append_text(safe(found.sentence))]
@@ -150,7 +145,7 @@ def _lines(prints: Sequence[ThreadPrints]) -> Iterator[str]:
 
 
 def put_changes(client: Client, run: str) -> None:
-    """Print how a run differs from the last one of the same case; nothing if it is the first."""
+    """Compares with the last run of the same case."""
     try:
         found = understood(RunChanges, client.get(f"/runs/{segment(run)}/changes"))
     except NotFound:

@@ -1,5 +1,3 @@
-"""Asks a server again and again until something ends: a submission, a regrade, a check, a sign-in."""
-
 from __future__ import annotations
 
 import time
@@ -10,14 +8,14 @@ from grader import errors
 from grader.cli.terminal import say
 from grader.schemas.pace import QUICKEST_S, SLOWEST_S
 
-# A restart of the server takes less time.
+# A server's restart takes less time.
 AWAY_SECONDS = 30.0
 
 T = TypeVar("T")
 
 
 class Outages:
-    """Says once for each outage that the server does not answer."""
+    """Says once for each outage."""
 
     def __init__(self) -> None:
         self._longest = 0.0
@@ -37,10 +35,10 @@ def until_done(
     late: errors.GraderError | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> T:
-    """The first answer of ``ask`` for which ``pause`` returns None; else ``pause`` returns the seconds to wait.
+    """The first answer for which ``pause`` returns None; else ``pause`` returns seconds to wait.
 
-    ``away`` gets the seconds without an answer. Raises ``late`` after ``timeout`` seconds (0: no limit), and
-    Unreachable if the server stays away longer than a restart takes.
+    ``away`` gets seconds without an answer. Raises ``late`` after ``timeout`` seconds (0: no limit), and
+    Unreachable after more than a restart takes.
     """
     began = last_seen = clock()
     wait = QUICKEST_S
@@ -52,7 +50,7 @@ def until_done(
             if clock() - last_seen > AWAY_SECONDS:
                 raise
             away(clock() - last_seen)
-        except errors.TooMany:  # we ask too often; what we wait for continues
+        except errors.TooMany:  # the work continues
             last_seen, wait = clock(), SLOWEST_S
         else:
             last_seen = clock()

@@ -1,7 +1,7 @@
 """Child processes that are restarted when they die, and end together.
 
-Each child has its own session: Ctrl-C reaches only this process, which ends the children in order. On Linux a child
-also ends when this process is killed.
+Each child has a session, so Ctrl-C only reaches this process. On Linux a child also ends when this process is
+killed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from grader.cli.terminal import say
 from grader.errors import GraderError
 from grader.queue.stop_flag import StopFlag
 
-# Seconds between two checks of the children.
 CHECK_SECONDS = 0.2
-# A worker first releases the submission that it judges; longer than this is a hang.
+# A worker first releases its submission; longer than this is a hang.
 STOP_SECONDS = 10.0
-# The pause doubles with each death, so a child that cannot run floods neither log nor machine.
+# Doubles with each death, so a child that cannot run floods neither log nor machine.
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
-# A child that ran this long is healthy: its next restart is quick again.
+# A child that ran this long restarts quickly again.
 HEALTHY_SECONDS = 60.0
 
 
@@ -60,7 +59,7 @@ class ChildProcess:
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
 
     def _begin_again(self) -> None:
-        """A child that cannot start, for instance on a full disk, must not end the others."""
+        """A child that cannot start (a full disk) must not end the others."""
         try:
             self._begin()
             self.restarts += 1
@@ -75,7 +74,7 @@ class ChildProcess:
             self.process.terminate()
 
     def end(self, deadline: float) -> None:
-        """Wait until ``deadline`` (monotonic), then kill it."""
+        """Kills it after ``deadline`` (monotonic)."""
         try:
             self.process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -85,7 +84,7 @@ class ChildProcess:
 
 
 def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start this Python with ``arguments``. On Linux it ends when this process dies."""
+    """Ends when this process dies (Linux)."""
     command = [sys.executable, *arguments]
     if sys.platform.startswith("linux"):
         from grader.queue import parent_death
@@ -95,7 +94,7 @@ def start_python(arguments: Sequence[str], env: Mapping[str, str]) -> subprocess
 
 
 def end_all(children: Sequence[ChildProcess]) -> None:
-    """Ask all to end, give them ``STOP_SECONDS`` together, then kill."""
+    """Kills those left after ``STOP_SECONDS``."""
     for child in children:
         child.ask_to_end()
     deadline = time.monotonic() + STOP_SECONDS
@@ -104,13 +103,13 @@ def end_all(children: Sequence[ChildProcess]) -> None:
 
 
 def ended(code: int) -> str:
-    """``was ended by signal 9``, ``ended with exit code 1``."""
+    """``was ended by signal 9``."""
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
 @contextmanager
 def stop_on_signal() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set; restores the previous handlers."""
+    """Restores the previous handlers."""
     stop = StopFlag()
     kinds = (signal.SIGINT, signal.SIGTERM)
     previous = [signal.signal(kind, lambda *_: stop.set()) for kind in kinds]

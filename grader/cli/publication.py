@@ -1,4 +1,4 @@
-"""`challenge states`, `publish`, `hide`, `board`: visibility of challenges to students."""
+"""Visibility of challenges to students."""
 
 from __future__ import annotations
 

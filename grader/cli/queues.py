@@ -32,7 +32,7 @@ _Queue = Annotated[
 _Worker = Annotated[
     str, typer.Argument(metavar="NAME", help="The worker, as `grader admin worker list` names it.")
 ]
-# Use the kind of the challenge's track.
+# The kind of the challenge's track.
 _TRACK = "track"
 _STYLES = {
     WorkerState.WORKING: "green",

@@ -1,8 +1,7 @@
 """One anonymous GET over a plain socket, for the command that must start fastest.
 
-Importing `http.client` (with `email` and `ssl`) takes four times as long as starting Python. An HTTP/1.0 answer ends
-with the connection, so a socket is enough. Anything else (https, another status, an odd answer, no connection, an
-unreadable login file) gives None, and the caller uses the full client, which explains the failure.
+Importing `http.client` takes four times as long as starting Python. An HTTP/1.0 answer ends with the
+connection. Anything else (https, another status) gives None, and the full client explains it.
 """
 
 from __future__ import annotations
@@ -14,12 +13,10 @@ from grader.cli import login
 from grader.errors import GraderError
 
 SECONDS = 10.0
-# The list of challenges has a few kilobytes; a larger answer is something else.
 MAX_BYTES = 8 * 1024 * 1024
 
 
 def get(path: str) -> str | None:
-    """The JSON text at ``path`` of the server; None except in the plain case."""
     try:
         if any(name.lower().endswith("_proxy") for name in os.environ):
             return None

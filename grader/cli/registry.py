@@ -1,7 +1,4 @@
-"""Every command: its name, the module of its Typer app, and one line of help.
-
-`grader --help` prints this table without importing Typer. A test compares it with the Typer apps.
-"""
+"""Every command, its module, and a line for `grader --help`, which must not import Typer."""
 
 GROUPS = {
     "Solve": {

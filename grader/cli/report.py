@@ -1,4 +1,4 @@
-"""A report at a terminal, in the order of the web's page: verdict, advice, cases, times, kernels."""
+"""A report at a terminal, in the order of the web's page."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _INDENT = "  "
 
 
 def put_report(report: Report, filename: str, console: Console | None = None) -> None:
-    """Print the whole report. ``filename``: for the replay commands."""
+    """``filename``: for replay commands."""
     console = console or out()
     for part in _parts(report, filename, console.width):
-        # Programs search for sentences, so lines stay whole without a terminal.
+        # Programs search for sentences, so a pipe gets whole lines.
         unbroken = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
         console.print(part if unbroken else _hanging(part), soft_wrap=unbroken)
 
 
 def _hanging(part: RenderableType) -> RenderableType:
-    """Keep the indent of indented text on wrapped lines."""
+    """Keeps the indent on wrapped lines."""
     if not isinstance(part, Text):
         return part
     lines = part.split("\n")
@@ -103,19 +103,19 @@ def verdict_text(verdict: Verdict) -> Text:
 
 
 def factor_text(factor: float | None) -> str:
-    """A speedup: ``2.50x``, ``12.3x``, ``1,200x``, ``0.0043x``; ``-`` for None."""
+    """``2.50x``, ``1,200x``, ``0.0043x``; ``-`` for None."""
     if factor is None:
         return "-"
     return f"{three_digits(factor)}x" if factor >= 0.1 else f"{factor:.2g}x"
 
 
 def sizes_text(sizes: Sizes | None) -> str:
-    """Sizes in one line: ``m=16 n=1,024``."""
+    """``m=16 n=1,024``."""
     return " ".join(f"{name}={value:,}" for name, value in (sizes or {}).items())
 
 
 def table(title: str, *columns: str) -> Table:
-    """A table without lines; ``title`` may be empty."""
+    """Without lines; ``title`` may be empty."""
     shown = f"\n{title}" if title else None
     made = Table(title=shown, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for name in columns:
@@ -124,7 +124,7 @@ def table(title: str, *columns: str) -> Table:
 
 
 def whole(text: Text) -> Text:
-    """Keep the lines of ``text`` unwrapped: people copy commands, and compilers align with spaces."""
+    """Unwrapped: people copy commands, and compilers align with spaces."""
     text.no_wrap = True
     text.overflow = "ignore"
     return text
@@ -134,7 +134,7 @@ def indent(text: str, by: str = "  ") -> str:
     return "\n".join(by + line for line in text.rstrip().splitlines())
 
 
-# Others get one line each; --json has all.
+# The rest get one line each; --json has all.
 _FAILURES_IN_FULL = 5
 _PASSED, _FAILED, _NOT_RUN = ("✓", "green"), ("✗", "bold red"), ("·", "dim")
 _MARKS = {
@@ -192,7 +192,7 @@ def _count(found: list[CaseReport]) -> Text:
 
 
 def grid(found: list[CaseReport], width: int) -> Text:
-    """A line for each category, a mark for each case, in the order of running."""
+    """A line for each category, a mark for each case."""
     by_category: dict[str, list[CaseReport]] = {}
     for case in found:
         by_category.setdefault(case.category, []).append(case)
@@ -252,7 +252,7 @@ _MAP_MARKS: dict[int, tuple[str, str]] = {
 
 
 def _map(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
-    """A letter for each tile: digits for decades of the error."""
+    """A digit is a decade of the error."""
     try:
         lines = found.coarse(_MAP_ROWS, _MAP_COLUMNS)
     except ValueError:
@@ -274,7 +274,9 @@ def _map(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
 
 
 def _first_wrong(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
-    """``First wrong: out[17, 3] (expected 2.5, got 0.0). Thread 3 of block 2 of turn wrote it last, at line 14.``"""
+    """``First wrong: out[17, 3] (expected 2.5, got 0.0). Thread 3 of block 2 of turn wrote it last, at line
+    14.``
+    """
     if found.writer is None or mismatch.index is None:
         return []
     element = f"{mismatch.argument}[{', '.join(map(str, mismatch.index))}]"
@@ -305,8 +307,9 @@ def _worst(mismatch: Mismatch) -> Table:
 
 
 def replay_command(report: Report, case: CaseReport, filename: str) -> str:
-    """The command that runs this case on the same data: on the emulated GPU if it knows the language, because it checks
-    each access and needs no card. A case only for GPUs runs on the board that judged it."""
+    """On the emulated GPU if it knows the language, because it checks each access; a case only for GPUs on
+    the board that judged it.
+    """
     words = ["grader", "test", filename, "-c", report.challenge]
     board = report.device if case.on else EMULATED
     where = ["--device", board] if report.language in languages_of(board) else []
@@ -335,7 +338,6 @@ def _workload_line(workload: WorkloadReport) -> Text:
 
 
 def _remarks(workload: WorkloadReport) -> list[Text]:
-    """Remarks on a time, and its parts."""
     lines = [Text(f"  {text}", "yellow") for text in workload.remarks]
     if parts := _breakdown(workload):
         lines.append(Text(f"  {parts}", "dim"))
@@ -370,7 +372,7 @@ def _score(report: Report) -> Text:
     return line
 
 
-# Fewer cells cannot show an interval; more do not help to compare bars.
+# Fewer cells cannot show an interval; more do not help.
 _MIN_CELLS, _MAX_CELLS = 12, 72
 # `999 µs ± 99.9 µs`, after two spaces.
 _TIME_CELLS = 19
@@ -379,7 +381,7 @@ OWN = "this"
 
 
 def bars(workload: WorkloadReport, width: int) -> Text:
-    """Bars of the submission's time and its baselines, to one scale, in at most ``width`` columns."""
+    """One scale for all, at most ``width`` columns."""
     label = min(_LONGEST_LABEL, max(map(len, (OWN, *workload.baselines_us))))
     room = width - label - _TIME_CELLS - 4
     cells = max(_MIN_CELLS, min(_MAX_CELLS, room))
@@ -402,8 +404,7 @@ def bars(workload: WorkloadReport, width: int) -> Text:
 
 
 def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
-    """``██████├─┼──┤``: a bar to the interval's lower end, then the interval around the time; one mark if narrower than
-    two cells."""
+    """``██████├─┼──┤``: a bar, then the interval; one mark if narrower than two cells."""
     low, middle, high = (_cells(value, longest, cells) for value in (ends[0], time_us, ends[1]))
     wide = high - low
     if wide < 2:
@@ -415,7 +416,7 @@ def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
 
 
 def _cells(value: float, longest: float, cells: int) -> int:
-    """At least one, so a short bar is visible."""
+    """A short bar stays visible."""
     return max(1, round(value / longest * cells)) if longest > 0 else 1
 
 

@@ -1,5 +1,3 @@
-"""Repeats a command each time that a file is saved."""
-
 from __future__ import annotations
 
 import time
@@ -14,8 +12,9 @@ _LOOK_SECONDS = 0.25
 
 
 def on_each_save(file: Path, once: Callable[[], int], pause: Callable[[float], None] = time.sleep) -> int:
-    """Call ``once`` now and after each save of ``file``, until Ctrl+C. Returns its last result, or that of an
-    interrupted command if it never ended. An error ends nothing: the next save may mend it."""
+    """Runs now and after each save, until Ctrl+C. Returns the last result. An error ends nothing: the next
+    save may mend it.
+    """
     code = EXIT_INTERRUPTED
     try:
         while True:
@@ -29,7 +28,7 @@ def on_each_save(file: Path, once: Callable[[], int], pause: Callable[[float], N
                 say(error.told, "red")
                 code = error.exit_code
             say(f"Waiting for {file} to be saved; Ctrl+C ends it.", "dim")
-            # An editor may replace the file: for a moment it is missing.
+            # The file is missing for a moment if an editor replaces it.
             while _stamp(file) in (before, None):
                 pause(_LOOK_SECONDS)
     except KeyboardInterrupt:

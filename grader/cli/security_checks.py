@@ -1,4 +1,4 @@
-"""The checks of `grader doctor --security`: is this host safe for other people's code?"""
+"""`grader doctor --security`: is this host safe for other people's code?"""
 
 from __future__ import annotations
 
@@ -40,12 +40,10 @@ def security_findings() -> list[Finding]:
     )
 
 
-# The Docker engine: access to it, and its protections of boxes.
-
-# An older engine answers clone3 wrongly, and every thread of a newer C library fails.
+# Older engines answer clone3 wrongly, so threads of newer C libraries fail.
 OLDEST_ENGINE = (20, 10, 10)
 DEFAULT_HOST = "unix:///var/run/docker.sock"
-# An engine's network ports without and with TLS.
+# Without and with TLS.
 PLAIN_PORT, TLS_PORT = 2375, 2376
 _LISTEN = "0A"
 
@@ -74,7 +72,7 @@ def engine_socket(host: str | None = None) -> Finding:
 
 @check("network", ENGINE)
 def engine_network(net: Path = Path("/proc/net")) -> Finding:
-    """Look for any listener on an engine's ports, wherever our own engine is."""
+    """Finds any engine's port, wherever ours is."""
     ports = {port for table in ("tcp", "tcp6") for port in _listening(net / table)}
     if PLAIN_PORT in ports:
         return bad(
@@ -90,7 +88,7 @@ def engine_network(net: Path = Path("/proc/net")) -> Finding:
 
 
 def _listening(table: Path) -> list[int]:
-    """Ports in state LISTEN in a table such as ``/proc/net/tcp``."""
+    """``table``: such as ``/proc/net/tcp``."""
     try:
         rows = [line.split() for line in table.read_text().splitlines()[1:]]
     except OSError:
@@ -113,7 +111,6 @@ def engine_features() -> Iterator[Finding]:
 
 @checks("answers", ENGINE)
 def engine_findings(facts: EngineFacts, runtime: str) -> Iterator[Finding]:
-    """Check ``facts`` for boxes under ``runtime``."""
     if numbers(facts.version) >= OLDEST_ENGINE:
         yield ok(facts.version, "version")
     else:
@@ -170,14 +167,14 @@ def _control_groups(facts: EngineFacts) -> Finding:
     )
 
 
-# The host's kernel, which every box shares.
+# Every box shares the host's kernel.
 
 PROC_SYS = Path("/proc/sys")
 
 
 @dataclass(frozen=True)
 class KernelSetting:
-    """``least``: the smallest safe number; ``otherwise``: the risk of a smaller one."""
+    """``least``: the smallest safe number; ``otherwise``: the risk below."""
 
     name: str
     least: int
@@ -256,8 +253,6 @@ def _read(path: Path) -> str | None:
         return None
 
 
-# GPUs: versions with known vulnerabilities, and settings that make times vary.
-
 _PROGRAM_SECONDS = 20.0
 GPU_FIELDS = (
     "index",
@@ -275,7 +270,7 @@ GOVERNORS = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True)
 class Escape:
-    """A vulnerability of NVIDIA's container toolkit that lets a container reach its host."""
+    """A vulnerability of NVIDIA's toolkit that lets a container reach its host."""
 
     name: str
     fixed_in: tuple[int, ...]
@@ -295,7 +290,7 @@ def container_toolkit() -> Finding:
 
 @check("container toolkit", GPU)
 def toolkit_finding(answer: str | None) -> Finding:
-    """``answer``: the output of the toolkit's ``--version``; None if it is not installed."""
+    """``answer``: to ``--version``; None without it."""
     if answer is None:
         return ok("not installed, and not needed")
     version = re.search(r"\d+\.\d+\.\d+", answer)
@@ -316,7 +311,7 @@ def toolkit_finding(answer: str | None) -> Finding:
 
 @check("clock governor", GPU)
 def clock_governor(root: Path = GOVERNORS) -> Finding:
-    """The processor must not slow down between the kernels that it launches."""
+    """The processor must not slow down between kernels."""
     found = set()
     for path in root.glob("cpu[0-9]*/cpufreq/scaling_governor"):
         try:
@@ -391,8 +386,6 @@ def _output(command: list[str]) -> str | None:
     return ran.stdout if ran.returncode == 0 else None
 
 
-# The platform: access to its secrets and its ports.
-
 _OTHER_USERS = 0o077
 
 
@@ -410,7 +403,7 @@ def platform() -> Iterator[Finding]:
 
 @checks("files", PLATFORM)
 def files(folder: Path) -> Iterator[Finding]:
-    """The data folder, the database and the secrets must be open only to their owner."""
+    """Only the owner may read data folder, database and secrets."""
     if not folder.exists():
         yield ok(f"{folder} does not exist yet", "data folder")
         return
@@ -459,7 +452,7 @@ def boxes(settings: Settings) -> Finding:
 
 @check("boxes", PLATFORM)
 def bubblewrap(lacks: str) -> Finding:
-    """``lacks``: why these boxes are unsafe for other people's code; empty if they are safe."""
+    """``lacks``: why boxes are unsafe for other people's code, or ""."""
     if lacks:
         return warn(
             f"submissions run in bubblewrap boxes, and {lacks}",
@@ -480,7 +473,7 @@ def _kind_of_boxes(box: str) -> str:
 
 @check("transport", PLATFORM)
 def transport(settings: Settings) -> Finding:
-    """Passwords and session cookies need TLS when they leave the machine."""
+    """Passwords and cookies need TLS beyond this machine."""
     from grader.service.operation.exposure import is_loopback
 
     if settings.trusted_proxies:
@@ -503,7 +496,7 @@ def transport(settings: Settings) -> Finding:
 
 @check("redis", PLATFORM)
 def redis(url: str) -> Finding:
-    """Anyone who writes to Redis can stop the queue and reset the counts of sign-in attempts."""
+    """Anyone who writes to Redis can stop the queue and reset counts of sign-in attempts."""
     from grader.service.operation.exposure import is_loopback
 
     parts = urlsplit(url)
@@ -535,7 +528,7 @@ def user(uid: int) -> Finding:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """``20.10.24+dfsg1`` is (20, 10, 24). Stops at a part that does not begin with a digit."""
+    """``20.10.24+dfsg1`` is (20, 10, 24)."""
     found: list[int] = []
     for part in version.strip().removeprefix("v").split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]

@@ -1,4 +1,4 @@
-"""After solving, on a terminal: rank, share of the device's ceiling, and the next challenge."""
+"""Printed after solving: rank, share of the ceiling, next challenge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from grader.schemas.standing import Standing
 
 
 def put_standing(found: Standing | None, console: Console | None = None) -> None:
-    """Nothing if there is nothing to say."""
     if found is None:
         return
     console = console or out()

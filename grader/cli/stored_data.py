@@ -1,4 +1,4 @@
-"""`admin backup`, `submissions`, `prune` ...: this machine's database, without a server or a token."""
+"""This machine's database, without a server or a token."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _SAID_EVERY_SECONDS = 5.0
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int], None]]:
-    """On a terminal, one line that counts rows; elsewhere, a line now and then."""
+    """One line on a terminal; elsewhere a line now and then."""
     if not aside().is_terminal:
         said_at = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""The two consoles: results on stdout, progress and remarks on stderr. Rich handles NO_COLOR and pipes."""
+"""Two consoles: results on stdout, progress and remarks on stderr."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def aside() -> Console:
     return _Console(stderr=True, highlight=False)
 
 
-# Wider than any table, so output to a program or a file is not wrapped.
+# Wider than any table: output to a program is not wrapped.
 _UNBOUNDED_COLUMNS = 4096
 
 
-# Spaces between two columns, as Rich pads its cells.
+# Rich's padding.
 _GAP = 2
 
 
@@ -51,7 +51,7 @@ def _unbounded() -> Console:
 
 
 def busy(label: str) -> AbstractContextManager[object]:
-    """On a terminal, an animated line while something takes seconds; elsewhere nothing."""
+    """Shows nothing without a terminal."""
     return aside().status(label) if aside().is_terminal else nullcontext()
 
 
@@ -63,7 +63,7 @@ def table(*names: str) -> Table:
 
 
 def put_table(table: Table) -> None:
-    """Print a table on stdout, in full unless the terminal is too narrow. If it is empty, say so on stderr."""
+    """If it is empty, says so on stderr."""
     if out().is_terminal:
         out().print(table)
     else:
@@ -75,8 +75,8 @@ def put_table(table: Table) -> None:
 
 
 def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wrapped: str = "") -> None:
-    """Print a table on stdout, a column for each key. People copy cells, so none is cut: on a narrow terminal,
-    ``optional`` columns are left out in their order, and only ``wrapped`` takes more lines.
+    """People copy cells, so none is cut: on a narrow terminal, ``optional`` columns are left out in order,
+    and only ``wrapped`` takes more lines.
     """
     width = out().width if out().is_terminal else _UNBOUNDED_COLUMNS
     shown, left_out = dict(columns), []
@@ -96,7 +96,6 @@ def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wr
 
 
 def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
-    """The characters that the table needs; a wrapped column needs its longest word."""
     needed = 0
     for name, cells in columns.items():
         texts = [name, *(cell.plain for cell in cells)]
@@ -110,17 +109,17 @@ def say(text: str, style: str = "") -> None:
 
 
 def tell(text: str, style: str = "") -> None:
-    """Print one line on stdout, unwrapped, because a program may read it."""
+    """Unwrapped, because programs may read it."""
     out().print(Text(printable(text), style), soft_wrap=True)
 
 
 def moment(at: datetime | None, zone: bool = False) -> str:
-    """``2026-01-31 18:00`` in this machine's time zone, named if ``zone``; empty for None."""
+    """``2026-01-31 18:00`` in this machine's zone; "" for None."""
     return "" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M{' %Z' if zone else ''}}"
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that the user named, with unchanged line ends. Raises BadRequest."""
+    """Keeps line ends. Raises BadRequest."""
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
@@ -128,7 +127,7 @@ def write(path: Path, text: str) -> None:
 
 
 def safe(text: object, style: str = "") -> Text:
-    """Untrusted text without markup and control characters."""
+    """Strips markup and control characters of untrusted text."""
     return Text(printable(str(text)), style)
 
 
@@ -137,7 +136,7 @@ def put_json(value: BaseModel | Any) -> None:
 
 
 def put_json_line(value: dict[str, BaseModel]) -> None:
-    """Print one object in one line, unbuffered, for a program that follows along."""
+    """Unbuffered, for programs that follow along."""
     _put(json.dumps({name: each.model_dump(mode="json") for name, each in value.items()}))
 
 

@@ -1,4 +1,4 @@
-"""`grader up`: a whole platform on this machine. Web and workers end first, Redis last."""
+"""`grader up`. Web and workers end first, Redis last."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from grader.queue.embedded import EmbeddedRedis
     from grader.service.platform import Platform
 
-# A worker imports torch and starts boxes before its first heartbeat, which is slow on a cold disk.
+# Workers first import torch and start boxes, which is slow on a cold disk.
 READY_SECONDS = 180.0
 
 
 @dataclass(frozen=True)
 class PlatformPlan:
-    """``compilers``: how many workers only compile; None: as many as suit the GPUs."""
+    """``compilers`` None: as many as suit the GPUs."""
 
     settings: Settings
     ready_file: Path | None
@@ -57,7 +57,7 @@ class PlatformPlan:
 
 
 def run_platform(plan: PlatformPlan) -> int:
-    """Start everything and keep it running until a signal comes. Raises GraderError if it cannot start."""
+    """Runs until a signal. Raises GraderError if it cannot start."""
     from grader.device_kinds import board_of
 
     settings = plan.settings
@@ -93,7 +93,7 @@ def run_platform(plan: PlatformPlan) -> int:
 
 
 def with_free_port(settings: Settings) -> Settings:
-    """Replace port 0 by a free port, the same for every child and the user."""
+    """All children need the same port."""
     if settings.port:
         _refuse_taken(settings)
         return settings
@@ -116,7 +116,7 @@ def _refuse_taken(settings: Settings) -> None:
 
 
 class _Redis:
-    """The embedded Redis, restarted when it dies; its wake-up jobs are then created again from SQL."""
+    """After a restart, wake-up jobs come from SQL again."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -164,8 +164,7 @@ def _supervise(
 
 
 def _healthy(client: Client, boards: set[str]) -> bool:
-    """True if every part answers and every GPU's board is served. An alert excuses a bad GPU, which must not stop the
-    platform."""
+    """An alert excuses a bad GPU, which must not stop the platform."""
     try:
         answer: Any = client.get("/health")
     except GraderError:
@@ -185,7 +184,7 @@ def _announce(plan: PlatformPlan) -> None:
 
 
 def _open_and_prepare(settings: Settings) -> None:
-    """Upgrade the database, and create the first account if there is none."""
+    """Also creates the first account."""
     from grader.service.platform import open_platform
 
     platform = open_platform(settings, starting=True)
@@ -233,7 +232,7 @@ def _warn_of_local_boxes(settings: Settings) -> None:
 
 @contextmanager
 def _only_one(lock: Path) -> Iterator[None]:
-    """Keep a second platform from sharing the data folder and its Redis. Raises Conflict."""
+    """Two platforms must not share the data folder. Raises Conflict."""
     import fcntl
 
     with lock.open("a") as file:

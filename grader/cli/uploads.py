@@ -1,5 +1,3 @@
-"""Commands of the group `challenge` that upload, check and use challenges on the server."""
-
 from __future__ import annotations
 
 import base64
@@ -285,7 +283,6 @@ def _put(found: UploadDetail) -> None:
 
 
 def _put_affected(found: Affected) -> None:
-    """Whom using it affects."""
     lines = [f"{found.audience} People with submissions for it: {found.students}."]
     lines += [
         f"{each.course}/{each.assignment} ({each.phase}): {each.students} handed in"

@@ -1,4 +1,4 @@
-"""The workers of this host: `grader worker`, and those that `grader up` starts."""
+"""Workers of `grader worker` and `grader up`."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from grader.settings import Settings
 if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
 
-# Distinguishes this process's workers from those of an earlier process with the same id.
+# An earlier process may have had this process's id.
 _RUN = secrets.token_hex(2)
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
 @dataclass(frozen=True)
 class WorkerSet:
-    """The workers to start: one for each GPU in ``gpus``, else one for the board ``device`` (empty: none), and
-    ``compilers`` workers that only compile."""
+    """One worker for each of ``gpus``, else one for ``device`` (empty: none); and ``compilers`` that only
+    compile.
+    """
 
     device: str
     gpus: str
@@ -39,7 +40,7 @@ class WorkerSet:
 
 
 def run_workers(settings: Settings, wanted: WorkerSet, name: str | None, burst: bool) -> int:
-    """Run until ended: a single worker in this process, several in child processes."""
+    """A single worker runs in this process."""
     from grader.queue.worker import run_compile_worker, run_worker
 
     gpus = chosen_gpus(wanted.gpus) if wanted.gpus not in ("", NONE) else []
@@ -56,7 +57,7 @@ def run_workers(settings: Settings, wanted: WorkerSet, name: str | None, burst: 
 
 
 def check_device(device: str) -> None:
-    """Raises UnknownDevice for an unknown board, BadRequest for one that only a GPU can serve."""
+    """Raises UnknownDevice, or BadRequest if only a GPU can serve it."""
     if kind_of(device).gpus is not None:
         raise BadRequest(
             f"A worker of the board '{device}' needs its GPU.",
@@ -110,7 +111,7 @@ def compile_child(number: int, env: Mapping[str, str], *options: str) -> ChildPr
 
 
 def _name(part: str) -> str:
-    """The same name at each restart of the child, so a drained worker stays drained."""
+    """The same at each restart, so a drained worker stays drained."""
     return f"{socket.gethostname()}-{os.getpid()}-{_RUN}-{part}"
 
 
@@ -120,7 +121,7 @@ def _child(called: str, env: Mapping[str, str], *options: str) -> ChildProcess:
 
 
 def default_compilers(gpus: int) -> int:
-    """The number of compile workers for ``gpus`` GPUs. Compiling takes about as long as judging, and one core."""
+    """Compiling takes as long as judging, and one core."""
     from grader.sandbox.processor import background_cores
     from grader.sandbox.toolkit import nvcc_version
 
@@ -130,8 +131,8 @@ def default_compilers(gpus: int) -> int:
 
 
 def gpus_of_up(settings: Settings) -> tuple[list[Gpu], list[str]]:
-    """The GPUs that `grader up` serves (by default all), and a remark for each that another platform's worker holds.
-    Raises BadRequest or BoxUnavailable if a named GPU does not exist.
+    """By default all, and a remark for each that another platform holds. Raises BadRequest or BoxUnavailable
+    for a missing one.
     """
     from grader.sandbox.gpu import find_gpus
 
@@ -163,7 +164,6 @@ def calibrate(settings: Settings, wanted: str) -> int:
 
 
 def forget_costs(settings: Settings, wanted: str) -> int:
-    """Remove the stored costs of a round on the GPUs in ``wanted``. Their workers need not stop."""
     from grader.judge.round_costs import kept_in
 
     named = None if wanted in ("", NONE, ALL) else {gpu.uuid for gpu in chosen_gpus(wanted)}

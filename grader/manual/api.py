@@ -1,4 +1,4 @@
-"""The reference of the HTTP API in Markdown, from its OpenAPI document."""
+"""The HTTP API's reference, from its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import Any
 
 from grader.manual.markup import code, table, unwrapped
 
-# The page of docs/ that the reference continues.
 PAGE = "api"
-# The model of every error; the page says so once.
 _ENVELOPE = "ErrorEnvelope"
 
 
 def reference(document: dict[str, Any]) -> str:
-    """Every call by resource, then every model."""
     return "\n\n".join(part for part in (*_resources(document), *_models(document)) if part) + "\n"
 
 
@@ -48,7 +45,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Iterator[st
 
 
 def _summary(operation: dict[str, Any]) -> str:
-    """The view's docstring: OpenAPI splits it into a summary (its first line) and a description."""
+    """OpenAPI splits the docstring into summary and description."""
     first, rest = operation.get("summary", ""), operation.get("description", "")
     return unwrapped(rest if rest.startswith(first) else f"{first} {rest}")
 

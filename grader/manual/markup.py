@@ -1,12 +1,10 @@
-"""Pieces of Markdown for pages that are made by code."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table, or "" without rows."""
+    """ "" without rows."""
     lines = [f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows]
     if not lines:
         return ""
@@ -14,12 +12,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: object) -> str:
-    """``text`` as code, or "" if it is empty."""
+    """ "" if it is empty."""
     return f"`{text}`" if str(text) else ""
 
 
 def unwrapped(text: str) -> str:
-    """A docstring as paragraphs of one line each; double backticks become single ones."""
+    """Paragraphs of one line; double backticks become single."""
     paragraphs = text.replace("\b", "").split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs).replace("``", "`").strip()
 

@@ -1,5 +1,3 @@
-"""The pages, their order, and their readers."""
-
 from __future__ import annotations
 
 import re
@@ -13,14 +11,13 @@ from grader.errors import NotFound
 from grader.manual.sections import Section, plain, split
 
 INDEX = "index"
-# Entries of index.md: `- [Title](file.md): description`.
 _ENTRY = re.compile(r"- \[([^\]]+)\]\(([\w./-]+)\.md\): (.+)")
 _ROOT = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
 class Page:
-    """``name``: the file below ``docs/`` without its suffix, such as ``reference/cli``."""
+    """``name``: such as ``reference/cli``."""
 
     name: str
     title: str
@@ -32,14 +29,12 @@ class Page:
 
 @dataclass(frozen=True)
 class Audience:
-    """A kind of reader, with their pages in order."""
-
     title: str
     pages: tuple[Page, ...]
 
 
 class Manual:
-    """All pages. ``index.md`` lists and orders them."""
+    """In the order of ``index.md``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,7 +45,6 @@ class Manual:
 
     @property
     def pages(self) -> list[Page]:
-        """The index first, then every page in order."""
         return [self.index, *self._pages.values()]
 
     def page(self, name: str) -> Page:
@@ -64,7 +58,7 @@ class Manual:
         return name == INDEX or name in self._pages
 
     def extended(self, name: str, text: str) -> Manual:
-        """A copy whose page ``name`` ends with ``text``. Raises NotFound."""
+        """Raises NotFound."""
         page = self.page(name)
         whole = f"{page.text.rstrip()}\n\n{text}"
         longer = replace(page, text=whole, sections=tuple(split(whole)))
@@ -77,13 +71,12 @@ class Manual:
         return made
 
     def beside(self, page: Page) -> tuple[Page | None, Page | None]:
-        """The previous and the next page."""
         order = self.pages
         at = order.index(page)
         return (order[at - 1] if at else None, order[at + 1] if at + 1 < len(order) else None)
 
     def close_to(self, name: str) -> list[Page]:
-        """Pages that ``name`` may mean, likeliest first."""
+        """Likeliest first."""
         asked = name.strip("/").removesuffix(".md").lower()[:80]
         known = {each.lower(): page for page in self._pages.values() for each in (page.name, page.title)}
         known |= {page.name.rpartition("/")[2]: page for page in self._pages.values()}
@@ -110,7 +103,7 @@ class Manual:
 
 
 def find_docs() -> Path:
-    """This checkout's ``docs``, else the wheel's. Raises NotFound."""
+    """A checkout's, else the wheel's. Raises NotFound."""
     for folder in (_ROOT.parents[1] / "docs", _ROOT / "docs"):
         if (folder / f"{INDEX}.md").is_file():
             return folder
@@ -119,5 +112,4 @@ def find_docs() -> Path:
 
 @cache
 def manual() -> Manual:
-    """This installation's docs, read once."""
     return Manual(find_docs())

@@ -1,4 +1,4 @@
-"""Finds words in headings and text. Reading a few hundred sections takes a millisecond, so there is no index."""
+"""Searches headings and text. All pages take a millisecond, so there is no index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from grader.manual.pages import Manual, Page
 from grader.manual.sections import Section, plain
 
-# Longer queries only cost time.
 QUERY_CHARS = 100
 _MOST = 30
 _TITLE, _HEADING, _TEXT = 12, 6, 1
@@ -25,7 +24,7 @@ _SPACE = re.compile(r"[\s|]+")
 
 @dataclass(frozen=True)
 class Hit:
-    """A section with every word. ``excerpt``: text around the first one, in pieces, each marked or not."""
+    """``excerpt``: pieces around the first word, marked or not."""
 
     page: Page
     section: Section
@@ -34,7 +33,7 @@ class Hit:
 
 
 def search(manual: Manual, query: str) -> list[Hit]:
-    """Sections with every word of ``query`` in heading, page title or text; best first, then in order."""
+    """With every word in heading, page title or text; best first."""
     words = [_singular(word.lower()) for word in query[:QUERY_CHARS].split()]
     if not words:
         return []
@@ -50,7 +49,7 @@ def search(manual: Manual, query: str) -> list[Hit]:
 def _hit(page: Page, section: Section, words: list[str]) -> Hit | None:
     text = readable(section.text)
     scores = [_score(page, section, text.lower(), word) for word in words]
-    # A page's title alone does not make all its sections hits.
+    # A page's title alone does not make its sections hits.
     own = any(word in f"{section.title} {text}".lower() for word in words)
     if not own or not all(scores):
         return None
@@ -72,7 +71,7 @@ def _score(page: Page, section: Section, text: str, word: str) -> int:
 
 
 def readable(text: str) -> str:
-    """Markdown as one line of words, for an excerpt."""
+    """In one line, for an excerpt."""
     return _SPACE.sub(" ", plain(_LAYOUT.sub(" ", text))).strip()
 
 
@@ -80,7 +79,7 @@ def _excerpt(text: str, words: list[str]) -> list[tuple[str, bool]]:
     lowered = text.lower()
     found = [at for word in words if (at := lowered.find(word)) >= 0]
     first = min(found, default=0)
-    # Cuts at blanks, to keep words whole.
+    # Cuts at blanks.
     start = text.rfind(" ", 0, first - _AROUND) + 1 if first > _AROUND else 0
     end = text.find(" ", first + 2 * _AROUND)
     end = len(text) if end < 0 else end

@@ -1,4 +1,4 @@
-"""Splits Markdown into sections, each with its heading's anchor."""
+"""Splits Markdown into sections with anchors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARKS = re.compile(r"[`*]|</?(?:kbd|br|details|summary)\b[^>]*>")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and its text up to the next heading. ``level``: 1 for the page's title."""
+    """Up to the next heading. ``level``: 1 for the page's title."""
 
     level: int
     title: str
@@ -23,7 +23,7 @@ class Section:
 
 
 class Anchors:
-    """Anchors of one page, as GitHub makes them, so links work in both places."""
+    """As on GitHub, so links work in both places."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
@@ -37,7 +37,7 @@ class Anchors:
 
 
 def split(text: str) -> list[Section]:
-    """The sections of a page, without text before the first heading."""
+    """Without text before the first heading."""
     anchors, found = Anchors(), []
     for heading, lines in _parts(text):
         marks, title = heading
@@ -47,7 +47,7 @@ def split(text: str) -> list[Section]:
 
 
 def plain(text: str) -> str:
-    """One line without markup: links as their text, code without backticks."""
+    """Links as text, code without backticks."""
     return _MARKS.sub("", _LINK.sub(r"\1", text)).strip()
 
 
@@ -69,7 +69,7 @@ def _parts(text: str) -> Iterator[tuple[tuple[str, str], list[str]]]:
 
 
 def _fence_after(fence: str, line: str) -> str:
-    """The open fence after ``line``, or "". A block ends with the same kind of fence, at least as long."""
+    """Or "". A block ends with the same kind of fence, at least as long."""
     found = _FENCE.match(line)
     if found is None:
         return fence

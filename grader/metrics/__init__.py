@@ -1,7 +1,7 @@
-"""Figures of this process: requests, boxes, judging. All processes of a host share their files in the data folder, so
-the web or one worker serves them all. A process that never called ``begin`` counts nothing.
+"""Figures of this process; without ``begin`` it counts nothing.
 
-Facts of the database are not counted here: see ``grader.service.operation.figures``.
+A host's processes share files in the data folder, so one serves them all. Facts of the database:
+``grader.service.operation.figures``.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from grader.logs import get_logger
 
 log = get_logger(__name__)
 
-# Read by prometheus_client at import, and by child processes.
+# prometheus_client reads it at import.
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def folder_of(settings: Settings) -> Path:
-    """Per host, because process ids name the files."""
+    """Process ids name the files, so per host."""
     return settings.data_dir / "metrics" / socket.gethostname()
 
 
 def begin(settings: Settings) -> None:
-    """Start counting, also in child processes. Call it before anything imports prometheus_client."""
+    """Call it before anything imports prometheus_client. Child processes count, too."""
     folder = folder_of(settings)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     os.environ[_FOLDER] = str(folder)
@@ -42,7 +42,7 @@ def begin(settings: Settings) -> None:
 
 @functools.cache
 def _figures() -> ModuleType | None:
-    """The counters, or None if not counting. A failure to count never fails a judgement."""
+    """A failure to count never fails a judgement."""
     if _FOLDER not in os.environ:
         return None
     try:
@@ -54,14 +54,14 @@ def _figures() -> ModuleType | None:
 
 
 def http_served(method: str, route: str, status: int, seconds: float) -> None:
-    """``route``: the rule, such as /submissions/<id>, to bound the number of values."""
+    """``route``: the rule, such as /submissions/<id>, which bounds their number."""
     if figures := _figures():
         with suppress(OSError):
             figures.HTTP_SECONDS.labels(method, route, str(status)).observe(seconds)
 
 
 def box_started(purpose: BoxPurpose, seconds: float, there: bool) -> None:
-    """``seconds``: until the box was ready or failed to start."""
+    """``seconds``: until ready or failed."""
     if figures := _figures():
         with suppress(OSError):
             if there:
@@ -78,7 +78,7 @@ def judged(report: Report) -> None:
 
 
 def failed(device: str) -> None:
-    """A platform failure, to be retried or given up."""
+    """The platform's failure, not the submission's."""
     if figures := _figures():
         with suppress(OSError):
             figures.JUDGE_FAILURES.labels(device).inc()

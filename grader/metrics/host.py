@@ -1,4 +1,4 @@
-"""Collects and serves the counts of this host's processes."""
+"""Serves the counts of this host's processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def exposition(folder: Path) -> bytes:
-    """Everything counted in ``folder``, in Prometheus's text format."""
+    """In Prometheus's text format."""
     from prometheus_client import CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -29,8 +29,7 @@ def exposition(folder: Path) -> bytes:
 
 
 def forget_dead(folder: Path) -> int:
-    """Remove the files of dead processes and return their number. Prometheus takes the lost counts for a restart.
-    Otherwise each scrape would read every process that ever ran."""
+    """Each scrape reads all files. Prometheus takes lost counts for a restart. Returns the number."""
     gone = 0
     for path in folder.glob("*.db"):
         pid = path.stem.rpartition("_")[2]
@@ -51,8 +50,6 @@ def _lives(pid: int) -> bool:
 
 
 class HostServer:
-    """Serves this host's figures on a loopback port that a worker can bind."""
-
     def __init__(self, server: WSGIServer, thread: Thread) -> None:
         self.port: int = server.server_port
         self._server = server
@@ -65,8 +62,7 @@ class HostServer:
 
 
 def serve(settings: Settings, folder: Path) -> HostServer | None:
-    """Serve on ``settings.metrics_port``. None if it is 0, or if another worker of this host has it: that one serves
-    all figures."""
+    """None if ``metrics_port`` is 0, or another worker serves it."""
     if not settings.metrics_port:
         return None
     from prometheus_client import CollectorRegistry, start_http_server

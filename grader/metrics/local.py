@@ -1,4 +1,4 @@
-"""The figures. Import only after counting began: prometheus_client then keeps them in files."""
+"""Import only after ``begin``: prometheus_client then keeps figures in files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-# Room for some hundred histograms. Allocated at once: on a full disk, a write to a hole in mapped memory kills the
-# process.
+# Allocated at once: on a full disk, a write to a hole in mapped memory kills the process.
 _FILE_BYTES = 1 << 20
 
 
 def _take_room(folder: Path) -> None:
-    """Raises OSError if the disk is full."""
+    """Raises OSError on a full disk."""
     for kind in ("counter", "histogram"):
         path = folder / f"{kind}_{os.getpid()}.db"
         with path.open("ab") as file:
@@ -29,7 +28,7 @@ HTTP_SECONDS = Histogram(
     "grader_http_request_seconds",
     "Time to answer a web request.",
     ("method", "route", "status"),
-    # The target is 300 ms at the 99th percentile.
+    # Target: 300 ms at the 99th percentile.
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.5, 10.0),
     registry=_REGISTRY,
 )

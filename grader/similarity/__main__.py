@@ -1,6 +1,6 @@
-"""Compares the sources on standard input and prints the similar ones, both as JSON.
+"""Compares the sources on standard input, JSON to JSON.
 
-The web runs this as a process: no page waits for it, and a source made to keep a lexer busy is dropped after
+A separate process: no page waits, and a source made to keep a lexer busy is dropped after
 ``READING_SECONDS``.
 """
 
@@ -24,7 +24,7 @@ class TooLongError(Exception):
 
 
 def within_time(source: str, language: Language) -> list[Statement]:
-    """The statements of a source, or none if reading takes too long."""
+    """Empty if reading takes too long."""
     signal.setitimer(signal.ITIMER_REAL, READING_SECONDS)
     try:
         return statements(source, language)
@@ -39,7 +39,7 @@ def _too_long(_number: int, _frame: FrameType | None) -> None:
 
 
 def main() -> None:
-    """``matches``: ids of two sources; prints their similar lines instead of all pairs."""
+    """``matches``: ids of two sources, whose similar lines are printed instead."""
     signal.signal(signal.SIGALRM, _too_long)
     asked = json.load(sys.stdin)
     language = LANGUAGES[asked["language"]]

@@ -1,13 +1,8 @@
-"""Finds sources of one challenge that are more alike than independent work.
+"""Finds sources that are more alike than independent work: a reason for a person to look, not a verdict.
 
-A source is a set of features: its statements, and per statement those that its values come from
-(``grader/similarity/statements.py``). A feature that n of N authors have weighs log2(N / n) bits: 0 if everybody writes
-it, 8 for two of 500. The starter's features weigh 0. Two sources are compared by shared weight. A pair is reported if
-the share of either is large and the shared weight exceeds what a few common lines have. That limit depends on N as
-weights do (``least_bits``): in a small class no feature weighs much. Changing names, comments, layout, order, adding
-lines or moving functions has little effect.
-
-A finding is a reason for a person to look, not a verdict.
+A source's features are its statements, also with those that their values come from. A feature that n of N
+authors have weighs log2(N / n) bits; the starter's weigh 0. A pair is reported if its shared weight is a
+large share of either and above ``least_bits``.
 """
 
 from __future__ import annotations
@@ -22,13 +17,13 @@ from itertools import combinations
 from grader.languages import Language
 from grader.similarity.statements import Statement, statements
 
-# Of either source's weight. benchmarks/similarity.py shows the values of copies and honest work.
+# Share of either weight, from benchmarks/similarity.py.
 LEAST_SHARE = 0.55
-# Short sources are alike by necessity; this many features that no third author has are not.
+# Short sources are alike by necessity, unless no third author has this much.
 LEAST_FEATURES = 5
-# Bits beyond those that single out one pair of all; each bit halves the chance.
+# Each further bit halves the chance.
 LEAST_BEYOND_CHANCE = 10.0
-# With fewer authors every feature seems rare.
+# With fewer, every feature seems rare.
 FEWEST_AUTHORS = 4
 
 _Feature = tuple[object, ...]
@@ -37,18 +32,17 @@ _Feature = tuple[object, ...]
 @dataclass(frozen=True)
 class Source:
     id: str
-    # Sources of one author or team are not compared.
+    # Sources of one author are not compared.
     author: str
     text: str
     language: Language
-    # False for sources that others are only compared with, and not with each other, such as the staff's solution and
-    # earlier years.
+    # False for sources that others are only compared with, such as staff's.
     reported: bool = True
 
 
 @dataclass(frozen=True)
 class Match:
-    """Similar lines of two sources, from 1. ``bits``: weight."""
+    """Lines from 1. ``bits``: weight."""
 
     left: int
     right: int
@@ -59,7 +53,7 @@ class Match:
 class Pair:
     left: str
     right: str
-    # How much of the left source's weight the right one has, 0 to 1.
+    # Share of the left weight that the right one has.
     left_share: float
     right_share: float
     # Shared weight.
@@ -85,11 +79,7 @@ class _Read:
 
 
 class Comparison:
-    """All sources of one challenge and language.
-
-    ``starter``: text given to everybody. All ``sources`` must be in ``language``. ``reads`` splits a source into
-    statements.
-    """
+    """In one language. ``starter``: given to everybody. ``reads`` splits a source."""
 
     def __init__(
         self,
@@ -121,7 +111,7 @@ class Comparison:
         return sum(self._bits.get(feature, 0.0) for feature in features)
 
     def all_pairs(self) -> list[Pair]:
-        """Every pair of two authors with shared weight and at least one reported source, most alike first."""
+        """Pairs with shared weight and a reported source, most alike first."""
         if self.authors < FEWEST_AUTHORS:
             return []
         having: defaultdict[_Feature, list[str]] = defaultdict(list)
@@ -152,7 +142,7 @@ class Comparison:
         return Pair(left, right, bits / self._weight[left], bits / self._weight[right], bits)
 
     def matches(self, left: str, right: str) -> list[Match]:
-        """Shared statements with weight, each line once, for a side-by-side view."""
+        """Shared statements, each line once."""
         places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for each in self._read[right].statements:
             places[each.shape].append(each.line)
@@ -166,13 +156,13 @@ class Comparison:
 
 
 def least_bits(authors: int) -> float:
-    """Weight that two of ``authors``' sources must share to be reported: 18 bits for 17 authors, 40 for 500."""
+    """A reported pair shares 18 bits with 17 authors, 40 with 500."""
     rarest = math.log2(max(authors, FEWEST_AUTHORS) / 2)
     return max(LEAST_FEATURES * rarest, 2 * math.log2(max(authors, FEWEST_AUTHORS)) + LEAST_BEYOND_CHANCE)
 
 
 def clusters(pairs: Sequence[Pair]) -> list[list[str]]:
-    """Connected groups of sources, largest first, each sorted."""
+    """Connected sources, largest group first."""
     root: dict[str, str] = {}
 
     def find(id_: str) -> str:

@@ -1,8 +1,6 @@
-"""A source as statements, without what a copy changes easily: names, numbers, comments, layout, qualifiers, integer
-widths, the order of operands.
+"""Statements of a source, without names, numbers, layout, qualifiers, integer widths and operand order.
 
-Pygments does the lexing. Dependences (which statement last set each name that it reads) survive moving lines, mixing
-them with others, and extracting functions.
+Dependences (which statement last set each name) survive moving lines, mixing, and extracting functions.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from pygments.token import Comment, Keyword, Literal, Name, Token, _TokenType
 
 from grader.languages import Language
 
-# Adding one changes little or nothing.
+# Adding one changes little.
 _QUALIFIERS = frozenset(
     "const constexpr volatile static inline extern __restrict__ __restrict register __forceinline__ __noinline__ "
     "typename struct global nonlocal pass".split()
@@ -33,8 +31,7 @@ _HEADS = frozenset({"for", "if", "while", "switch"})
 
 @dataclass(frozen=True)
 class Statement:
-    """``shape``: sorted tokens, without those easily changed. ``sources``: shapes of the statements that last set what
-    it reads. Lines count from 1."""
+    """``shape``: sorted tokens. ``sources``: shapes of statements that last set its names. Lines from 1."""
 
     line: int
     shape: tuple[str, ...]
@@ -53,7 +50,7 @@ class _Word:
 
 
 def statements(source: str, language: Language) -> list[Statement]:
-    """Without those that do nothing: a lone brace or ``return``."""
+    """Skips a lone brace or ``return``."""
     words = list(_words(source, language))
     split = list(_split_c(words) if not language.python else _split_python(words))
     own = _own_names(split, language)
@@ -73,7 +70,7 @@ def statements(source: str, language: Language) -> list[Statement]:
 
 
 def own_names(source: str, language: Language) -> frozenset[str]:
-    """Names that the source declares, as far as its text shows."""
+    """As far as its text shows."""
     words = list(_words(source, language))
     return _own_names(list(_split_c(words) if not language.python else _split_python(words)), language)
 
@@ -84,7 +81,7 @@ def _lexer(language: Language) -> Lexer:
 
 
 def _words(source: str, language: Language) -> Iterator[_Word]:
-    """Tokens except blanks, comments, qualifiers and the preprocessor; in Python a new line is a word."""
+    """Without blanks, comments, qualifiers, preprocessor; in Python with new lines."""
     line = 1
     for kind, text in _lexer(language).get_tokens(source):
         lines = text.count("\n")
@@ -99,7 +96,7 @@ def _words(source: str, language: Language) -> Iterator[_Word]:
 
 
 def _split_c(words: list[_Word]) -> Iterator[list[_Word]]:
-    """At semicolons and braces, and after the brackets of ``for``, ``if``, ``while``; ``a = 1, b = 2`` is two."""
+    """At semicolons, braces, commas, and brackets of ``for``, ``if``, ``while``."""
     part: list[_Word] = []
     depth = 0
     for word in words:
@@ -146,7 +143,7 @@ def _split_python(words: list[_Word]) -> Iterator[list[_Word]]:
 
 
 def _own_names(split: list[list[_Word]], language: Language) -> frozenset[str]:
-    """Names that the source gives; others belong to CUDA, Triton and libraries, and have meaning."""
+    """Names of CUDA, Triton and libraries have meaning."""
     own: set[str] = set()
     for part in split:
         own |= _sets(part, None, language)
@@ -165,7 +162,7 @@ def _own_names(split: list[list[_Word]], language: Language) -> frozenset[str]:
 
 
 def _sets(part: list[_Word], own: frozenset[str] | None, language: Language) -> set[str]:
-    """Names that a statement assigns or updates."""
+    """Assigned or updated."""
     found: set[str] = set()
     depth = 0
     for at, word in enumerate(part):
@@ -219,7 +216,7 @@ def _shape(part: list[_Word], own: frozenset[str]) -> tuple[str, ...]:
         elif word.kind in Literal.String:
             words.append("s")
         elif word.text in _INTEGERS:
-            # ``unsigned long long`` is one type.
+            # ``unsigned long long``.
             words += ["int"] if before.text not in _INTEGERS else []
         else:
             words.append(word.text)

@@ -1,4 +1,4 @@
-"""Python that draws a challenge's inputs without this platform, for the forms that take a program."""
+"""Python that draws a challenge's inputs without this platform."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def arrays_given(challenge: Challenge) -> list[Argument]:
     return [arg for arg in challenge.manifest.buffers if arg.kind.given]
 
 
-# What fills an input, without this platform. Each draws in float64 on the processor.
+# In float64 on the processor.
 DRAWING = """
 def _normal(shape, g, mean=0.0, std=1.0):
     return torch.randn(shape, generator=g, dtype=torch.float64) * std + mean
@@ -81,7 +81,7 @@ def _at(shape, g, value, places, base):
 
 
 def python_of_recipe(recipe: Filling) -> str | None:
-    """Python that draws it for ``shape`` and ``g``; None for a recipe of the challenge's own."""
+    """For ``shape`` and ``g``; None for a recipe of the challenge."""
     if not isinstance(recipe, Normal | Uniform | Integers | Constant | Choice | Sprinkle | Rows | At):
         return None
     values = []
@@ -103,7 +103,7 @@ def python_of_number(value: object) -> str:
 
 
 def fillings_of(challenge: Challenge, case: Case) -> dict[str, str] | None:
-    """Python for each input of a case; None if one cannot be said."""
+    """None if an input has no such form."""
     found = {}
     for arg in arrays_given(challenge):
         recipe = case.inputs.get(arg.name) or default_recipe(challenge.manifest, arg, case.sizes)
@@ -119,7 +119,7 @@ def python_of_shape(arg: Argument) -> str:
 
 
 def sizes_of(challenge: Challenge) -> dict[str, str]:
-    """Python for each size, from the shape of an array that has it as a dimension. Raises BadRequest."""
+    """From the shapes of arrays. Raises BadRequest."""
     found = {}
     for size in challenge.manifest.sizes:
         places = [
@@ -138,7 +138,7 @@ def sizes_of(challenge: Challenge) -> dict[str, str]:
 
 
 def usual_filling(challenge: Challenge, arg: Argument) -> str:
-    """As the manifest says, with bounds that may be sizes."""
+    """Bounds may be sizes."""
     if arg.name in challenge.inputs:
         text = python_of_recipe(challenge.inputs[arg.name])
         if text is None:

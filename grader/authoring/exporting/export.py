@@ -1,4 +1,4 @@
-"""Writes a challenge in a form of another platform: its public cases and what students may read, nothing hidden."""
+"""Writes a challenge in another platform's form, without anything hidden."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMS: dict[str, Callable[[Challenge], Exported]] = {
 
 
 def export(challenge: Challenge, form: str) -> Exported:
-    """Raises BadRequest if the form is not known, or cannot hold the challenge."""
+    """Raises BadRequest."""
     if form not in FORMS:
         raise BadRequest(f"There is no form '{form}'.", f"There are: {', '.join(FORMS)}.")
     _refuse_unsaid(challenge)

@@ -1,5 +1,3 @@
-"""What an export is: files, and what the other form cannot say."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ class Exported:
 
 
 def write(exported: Exported, folder: Path) -> None:
-    """Into a new folder. Raises BadRequest if it exists or cannot be written."""
+    """Raises BadRequest if the folder exists or cannot be written."""
     if folder.exists():
         raise BadRequest(f"'{folder}' already exists; nothing was written.", "Choose another path.")
     try:

@@ -26,7 +26,7 @@ from grader.judge.oracle import scalar_values
 
 
 def gpumode(challenge: Challenge) -> Exported:
-    """``task.yml``, ``task.py``, ``reference.py``, ``submission.py``, for a folder below theirs of problems."""
+    """A folder for GPU MODE's problems."""
     manifest = challenge.manifest
     lost = ["Put the folder into one of their problem sets: ../utils.py and ../eval.py are theirs."]
     tests: list[dict[str, int]] = []
@@ -85,13 +85,13 @@ def _task(
 
 
 def _layout(challenge: Challenge) -> list[str]:
-    """Names of what a submission gets: arrays and numbers in the order of the signature."""
+    """Arrays and numbers in signature order."""
     return [arg.name for arg in challenge.manifest.args if arg.kind is not Kind.SIZE]
 
 
 @dataclass(frozen=True)
 class _Branch:
-    """How one case draws its inputs: Python by input, numbers by scalar."""
+    """Python by input, numbers by scalar."""
 
     fillings: Mapping[str, str]
     scalars: Mapping[str, object]
@@ -154,7 +154,7 @@ def _gpumode_reference(challenge: Challenge, table: Sequence[_Branch]) -> str:
 
 
 def _gpumode_check(challenge: Challenge, passed: str, comma: str) -> str:
-    """``check_implementation``: False and a sentence for a wrong output."""
+    """False and a sentence for a wrong output."""
     manifest = challenge.manifest
     names = [arg.name for arg in manifest.results]
     scale = "None"

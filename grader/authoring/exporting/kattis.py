@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# In all arrays of a case that is written out as numbers.
 _MOST_NUMBERS = 20_000
 _SAMPLES = 2
 _SAMPLE_NUMBERS = 60
 
 
 def kattis(challenge: Challenge) -> Exported:
-    """A problem package: statement, data, an output validator, a solution in PyTorch."""
+    """Statement, data, an output validator, a solution in PyTorch."""
     manifest = challenge.manifest
     lost = [
         "Kattis runs programs that read and write text on a processor: no GPU, no kernels, no speed, no memory checks.",
@@ -96,7 +95,6 @@ def _statement(challenge: Challenge) -> str:
 
 
 def _counts(challenge: Challenge, args: Sequence[Argument]) -> str:
-    """Python for the number of elements of each."""
     shapes = ", ".join(" * ".join(f"({python_of(text)})" for text in arg.shape) for arg in args)
     return f"[{shapes}]"
 

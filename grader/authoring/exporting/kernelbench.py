@@ -15,7 +15,7 @@ from grader.challenge.model import Argument, Kind
 
 
 def kernelbench(challenge: Challenge) -> Exported:
-    """One file: ``Model``, ``get_inputs``, ``get_init_inputs``, at the smallest timed workload."""
+    """At the smallest timed workload."""
     manifest = challenge.manifest
     workload = (timed_workloads(challenge) or manifest.workloads)[0]
     sizes = _sizes_of_given(challenge)
@@ -57,7 +57,7 @@ def _value(arg: Argument) -> str:
 
 
 def _sizes_of_given(challenge: Challenge) -> dict[str, str]:
-    """As ``sizes_of``, from inputs; a size of results alone is the problem's own number."""
+    """From inputs; a size of results alone is a number of the problem."""
     found = {}
     for size in challenge.manifest.sizes:
         places = [

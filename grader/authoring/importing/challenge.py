@@ -1,4 +1,4 @@
-"""Makes a challenge's folders of a problem from another platform."""
+"""Makes a challenge's folders from a problem of another platform."""
 
 from __future__ import annotations
 
@@ -33,18 +33,16 @@ from grader.errors import BadRequest, GraderError
 from grader.languages import Language
 
 _EXPRESSION_CHARS = 200
-# How far the deviation of values that are called uniform may be from theirs, and how far, in their width, a bound from
-# the outermost value.
+# How far values may deviate from a uniform distribution, and the outermost from a bound, in widths.
 _EVEN, _MOVED = 0.1, 0.05
-# Of results whose tolerance nobody stated. A case that needs more is left out.
+# Without a stated tolerance. A case that needs more is left out.
 _MOST_RTOL = 1e-2
-# torch.allclose's own, by which a source compares that states none.
+# torch.allclose's own.
 _TORCH = {"rtol": 1e-5, "atol": 1e-8}
-# Of all elements, those that a relative tolerance must do for; and how many are looked at.
+# Elements that a relative tolerance must do for; and how many are looked at.
 _MOST_ELEMENTS, _MOST_ERRORS = 0.99, 1 << 20
-# Cases that show whether the reference answers at all.
+# These show whether the reference answers at all.
 _SHAPES = ("basic", "odd", "prime", "large", "aligned")
-# Of the arguments of an imported challenge.
 _ORDER = (Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE)
 _SPEC = """# {title}
 
@@ -88,8 +86,6 @@ Say in one sentence what one thread (CUDA) or one program (Triton) computes.
 
 @dataclass(frozen=True)
 class ImportedDraft(Draft):
-    """``problem``'s signature, sizes and tolerance."""
-
     problem: Mapping[str, Any] = field(default_factory=dict)
 
     def manifest_with(self, constraints: list[str]) -> Manifest:
@@ -117,7 +113,7 @@ class ImportedDraft(Draft):
 
 
 def _sum(terms: Sequence[tuple[int, Argument]]) -> str:
-    """Of products of shapes. Beyond the length of an expression, only its largest terms."""
+    """Of products of shapes, only the largest if it is too long."""
     factors: dict[str, int] = {}
     for factor, arg in terms:
         product = " * ".join(text for text in map(_bracketed, arg.shape) if text != "1") or "1"
@@ -134,7 +130,7 @@ def _bracketed(text: str) -> str:
 
 
 def our_names(arguments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Their names -> ours: in lower case, and none that has another meaning in a kernel or in Python."""
+    """Theirs -> ours: lower case, without another meaning in a kernel or in Python."""
     found: dict[str, str] = {}
     for said in arguments:
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", said["name"])
@@ -154,7 +150,7 @@ def _is_usable(name: str) -> bool:
 
 
 def _renamed(found: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """``found`` with our names, but for the text of its reference."""
+    """Except in the reference's text."""
 
     def of(values: Mapping[str, Any]) -> dict[str, Any]:
         return {names[name]: value for name, value in values.items() if name in names}
@@ -191,7 +187,7 @@ def _arguments(problem: Mapping[str, Any]) -> list[Argument]:
 
 
 def _values(name: str, dtype: DType, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How an input is filled: as its samples look, uniform or normal, or with integers of their bounds."""
+    """Uniform or normal, as its samples look, or integers within their bounds."""
     if not dtype.floating:
         return _integers(name, samples)
     if dtype is DType.FLOAT8_E8M0:
@@ -207,7 +203,7 @@ def _values(name: str, dtype: DType, samples: Sequence[Mapping[str, Any]]) -> di
 
 
 def _outer(bound: float, width: float, rounding: Callable[[float], int]) -> float:
-    """``bound`` moved outwards to a number with few digits, by a small part of ``width``."""
+    """Outwards to few digits, by a small part of ``width``."""
     step = 10.0 ** math.floor(math.log10(width))
     for part in (1.0, 0.5, 0.1):
         near = rounding(bound / (step * part)) * step * part
@@ -217,7 +213,7 @@ def _outer(bound: float, width: float, rounding: Callable[[float], int]) -> floa
 
 
 def _strides(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Of a tensor that is not stored row by row in its samples, as expressions; empty if it is, or they are none."""
+    """Empty if samples are stored row by row."""
     seen = [
         (sample["sizes"], sample["strides"][name])
         for sample in samples
@@ -252,17 +248,16 @@ def _shape(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _by_rank(seen: Sequence[_Shaped]) -> tuple[list[_Shaped], list[_Shaped]]:
-    """Those with the most dimensions, and the others, in which some are flattened."""
+    """With the most dimensions; and others, in which some are flattened."""
     most = max(len(dims) for _, dims in seen)
     return [one for one in seen if len(one[1]) == most], [one for one in seen if len(one[1]) < most]
 
 
-# Sizes, and the dimensions of an array there.
 _Shaped = tuple[Mapping[str, int], Sequence[int]]
 
 
 def _integers(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Bounds of an integer input: below a size if every sample is, and comes near it."""
+    """Below a size if every sample is, and comes near it."""
     seen = [(sample["sizes"], *sample["bounds"][name]) for sample in samples if name in sample["bounds"]]
     if not seen:
         return {"dist": "integers", "low": 0, "high": 2}
@@ -276,7 +271,7 @@ def _integers(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 @dataclass
 class ImportedOperation:
-    """See ``Operation``. Its cases are those that the reference answers in a box. ``names``: theirs -> ours."""
+    """Its cases are those that the reference answers in a box. ``names``: theirs -> ours."""
 
     problem: Problem
     slug: str
@@ -290,7 +285,6 @@ class ImportedOperation:
             self.answers.usual, self.answers.names = self.drawn.recipes()
 
     def checker(self) -> str:
-        """The text of ``check.py``, empty without one."""
         found = self.problem.found
         return check_text(found, self.names, self.source()) if "check" in found else ""
 
@@ -299,7 +293,7 @@ class ImportedOperation:
         return texts.manifest_text(manifest, tolerance, why, self.waived(manifest))
 
     def waived(self, manifest: Manifest) -> dict[str, str]:
-        """Categories of special values in which the reference answers no case, and why."""
+        """Categories without an answered case, and why."""
         kept = {case.category for case in self.public_cases(manifest)}
         left = {category: why for category, why in self.answers.left_out.values() if category not in kept}
         return {
@@ -309,8 +303,7 @@ class ImportedOperation:
         }
 
     def tolerance(self, manifest: Manifest) -> tuple[Mapping[str, float], str]:
-        """The source's, and never a looser one. What it does not state is what PyTorch itself needs, and at least
-        torch's own default, by which the source compares."""
+        """The source's, never looser; else what PyTorch needs, and at least torch's default."""
         found = self.problem.found
         if self.answers.checker:
             return {"atol": 0.0, "rtol": 0.0}, "check.py decides about all other answers."
@@ -407,8 +400,9 @@ class ImportedOperation:
 
 
 def _needed(errors: Sequence[tuple[Any, Any]], stated: Mapping[str, float], ulp: float) -> dict[str, float]:
-    """torch's own default if that does; else the ``rtol`` that most elements need, and the ``atol`` that the others do:
-    small ones from large terms. ``ulp``: the relative step of the results' type."""
+    """torch's default if that does; else an ``rtol`` for most elements and an ``atol`` for the others.
+    ``ulp``: relative, of the type.
+    """
     import torch
 
     error = torch.cat([part.reshape(-1) for part, _ in errors] or [torch.zeros(0)])
@@ -430,12 +424,10 @@ def _needed(errors: Sequence[tuple[Any, Any]], stated: Mapping[str, float], ulp:
 
 
 def _line(text: str) -> str:
-    """``text`` for a comment: on one line."""
     return " ".join(text.split())
 
 
 def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
-    """``reference`` with all arguments and names of ours."""
     head, _, rest = text.rpartition("\ndef reference(")
     _, _, body = rest.partition("):\n")
     return (
@@ -444,7 +436,6 @@ def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
 
 
 def _flattened(manifest: Manifest, samples: Sequence[Mapping[str, Any]], theirs: Mapping[str, str]) -> str:
-    """Code that gives results without dimensions one; empty if there are none."""
     single = [
         any(sample["shapes"].get(theirs[arg.name]) == [] for sample in samples) for arg in manifest.results
     ]
@@ -459,7 +450,7 @@ def _flattened(manifest: Manifest, samples: Sequence[Mapping[str, Any]], theirs:
 
 
 def _without_unused(found: Mapping[str, Any]) -> dict[str, Any]:
-    """A task of GPU MODE without the numbers that no shape depends on: its kernel does not get them."""
+    """Without numbers that no shape depends on: GPU MODE's kernel does not get them."""
     buffers = [said for said in found["arguments"] if said["kind"] in ("input", "inout", "output")]
     shapes = [text for said in buffers for text in _shape(said["name"], found["samples"])]
     used = {name for text in shapes for name in parse(text).names}
@@ -486,8 +477,9 @@ def write_imported(
     difficulty: str,
     published: str = "",
 ) -> tuple[list[Path], list[str]]:
-    """Write the folders; returns them, and what a person must still do. ``published``: the text of a solution in the
-    problem's own form, for staff's. Raises as ``write_challenge``."""
+    """Returns the folders, and open points for a person. ``published``: the text of a solution in the
+    problem's form. Raises as ``write_challenge``.
+    """
     if published:
         check_solution(published, problem.format)
     if problem.format == "gpumode":
@@ -526,7 +518,7 @@ def write_imported(
 
 
 def _of_numbers(problem: Problem, operation: ImportedOperation, challenge: Challenge) -> list[str]:
-    """What to look at of tolerance, check, draws and layouts."""
+    """Of tolerance, check, draws and layouts."""
     manifest, found = challenge.manifest, []
     exact = not any(arg.dtype.floating for arg in manifest.results)
     if operation.answers.checker:

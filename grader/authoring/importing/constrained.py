@@ -1,4 +1,4 @@
-"""Finds conditions on the sizes without which a problem's reference does not answer, such as ``t % 64 == 0``."""
+"""Finds conditions on sizes that a problem's reference needs, such as ``t % 64 == 0``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.authoring.scaffold.answers import Answers
     from grader.challenge.model import Manifest
 
-# Without them nothing is known of a reference.
+# Without these, nothing is known of a reference.
 _ASKED = ("basic", "odd", "prime", "large")
 _LARGEST_STEP = 1 << 10
 
@@ -22,8 +22,9 @@ _LARGEST_STEP = 1 << 10
 def needed_constraints(
     samples: Sequence[Mapping[str, int]], manifest_with: Callable[[list[str]], Manifest], answers: Answers
 ) -> list[str]:
-    """As few as possible; none if the usual cases are answered without, or not even with all. ``samples``: the sizes of
-    the problem's own tests; ``manifest_with`` these constraints raises BadRequest if no workload fulfils them."""
+    """As few as possible; none if all together do not help. ``samples``: sizes of the problem's tests;
+    ``manifest_with`` raises BadRequest if no workload fulfils its constraints.
+    """
 
     def enough(constraints: Sequence[str]) -> bool:
         try:
@@ -50,7 +51,7 @@ def needed_constraints(
     return kept
 
 
-# Conditions that all of its own tests fulfil.
+# Conditions that all of its tests fulfil.
 
 
 def _multiples(samples: Sequence[Mapping[str, int]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lets a problem's own code draw a challenge's inputs: for ``cases.py``, and for the cases that are tried before."""
+"""Lets a problem's code draw a challenge's inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from grader.authoring.scaffold.suite import Planned
 from grader.challenge.cases import Filling
 from grader.challenge.model import Kind, Manifest
 
-# Cases with other parameters than usual.
 _MOST_SPECIAL = 16
 _TEXT = '''
 # The source's own parameters, where a case sets no others.
@@ -39,7 +38,7 @@ _IMPORT = "from grader.challenge.derived import Together\n"
 
 @dataclass(frozen=True)
 class Drawn:
-    """``code`` defines ``inputs`` and ``drawn``. ``special``: unusual parameters of its own tests."""
+    """``code`` defines ``inputs`` and ``drawn``. ``special``: unusual parameters of its tests."""
 
     code: str
     inputs: tuple[str, ...]
@@ -77,13 +76,12 @@ class Drawn:
         return cls(text, tuple(names[name] for name in given), special[:_MOST_SPECIAL])
 
     def recipes(self) -> tuple[Mapping[str, Filling], Mapping[str, object]]:
-        """What ``inputs()`` returns, and the names that recipes' texts may use. Runs the source's code."""
+        """Recipes, and names for their texts. Runs the source's code."""
         names: dict[str, Any] = {}
         exec(f"{_IMPORT}{self.code}", names)  # noqa: S102 - as cases.py will
         return names["inputs"](), {"drawn": names["drawn"]}
 
     def cases(self, manifest: Manifest) -> list[Planned]:
-        """One for each of the source's other parameters, at the sizes of the basic case."""
         (basic,) = [case for case in suite.public_cases(manifest) if case.name == "basic"]
         found: list[Planned] = []
         for options in self.special:
@@ -95,7 +93,6 @@ class Drawn:
         return found
 
     def with_draws(self, text: str, source: str) -> str:
-        """``text`` of ``cases.py`` with the source's code behind it."""
         return (
             text.replace("\n\n\ndef cases()", f"\n{_IMPORT}\n\ndef cases()", 1)
             + f"\n\n{source.strip()}\n{self.code}"

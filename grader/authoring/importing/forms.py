@@ -1,4 +1,4 @@
-"""The forms of problems that can be imported. Each is read by the module of its name in this folder."""
+"""The forms of problems, each read by the module of its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Form:
-    """``solution``: the name that a published solution in Python defines."""
+    """``solution``: a name that published solutions define."""
 
     words: str
     is_here: Callable[[Path], bool]
@@ -17,7 +17,6 @@ class Form:
 
 
 def _holds(path: Path, name: str, words: str = "") -> bool:
-    """``path`` is a file of this name with these words, or a folder with one."""
     file = path / name if path.is_dir() else path
     return file.name == name and file.is_file() and words in file.read_text("utf-8", errors="replace")
 
@@ -26,7 +25,7 @@ def _is_of_kernelbench(path: Path) -> bool:
     return path.is_file() and path.suffix == ".py" and _holds(path, path.name, "get_init_inputs")
 
 
-# Name -> form, in the order in which they are tried.
+# Tried in this order.
 FORMS = {
     "gpumode": Form("a task of GPU MODE (task.yml)", lambda path: _holds(path, "task.yml"), "custom_kernel"),
     "leetgpu": Form("a folder of LeetGPU (challenge.py)", lambda path: _holds(path, "challenge.py"), "solve"),

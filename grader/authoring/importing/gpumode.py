@@ -37,21 +37,18 @@ from grader.authoring.importing.probed import (
     used_by,
 )
 
-# Elements of one sample that is computed.
 _MOST_ELEMENTS = 1 << 24
-# After as many seconds, a few samples are enough.
+# After this time, a few samples are enough.
 _SECONDS, _ENOUGH_SAMPLES = 20.0, 4
-# By which sizes that are large are divided if every test has too many elements.
 _DIVISORS, _LARGE_SIZE = (16, 64), 64
-# How arguments are named that hold results.
 _RESULTS = ("out", "result", "res", "dst")
-# AMD's types -> those that are here: the same digits, another bias.
+# AMD's types -> ours: the same digits, another bias.
 _SIMILAR = {"float8_e4m3fnuz": "float8_e4m3fn", "float8_e5m2fnuz": "float8_e5m2"}
 _FUNCTIONS = ("generate_input", "ref_kernel")
 
 
 def read(path: Path) -> Json:
-    """A folder with ``task.yml``, ``reference.py`` and, here or above, ``utils.py``."""
+    """``task.yml``, ``reference.py`` and, here or above, ``utils.py``."""
     import yaml
 
     path = path.parent if path.is_file() else path
@@ -74,7 +71,6 @@ def read(path: Path) -> Json:
 
 
 def _whole(tree: ast.Module) -> list[ast.stmt]:
-    """The statements of reference.py, and those of utils.py that it imports."""
     body: list[ast.stmt] = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "utils":
@@ -95,8 +91,9 @@ def _of_utils(names: Sequence[str]) -> list[ast.stmt]:
 
 @dataclass
 class _Data:
-    """What ``generate_input`` returned, taken apart. ``text`` puts it together again, with a placeholder for each
-    number in ``numbers``: its key and value. ``paths``: how code gets each leaf from ``given``."""
+    """What ``generate_input`` returned. ``text`` rebuilds it, with a placeholder for each of ``numbers``.
+    ``paths``: from ``given`` to each leaf.
+    """
 
     leaves: dict[str, Any] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)
@@ -150,14 +147,11 @@ class _Data:
 
 @dataclass
 class _Run:
-    """One test: its parameters, what its reference got and returned."""
-
     spec: Json
     data: _Data
     returned: set[str]
     results: dict[str, torch.Tensor]
     dtypes: dict[str, str]
-    #: Names of all results, as the reference returned them, and True if that was one tensor alone.
     order: list[str]
     single: bool
 
@@ -182,7 +176,7 @@ class _Task:
             sample_of({name: run.spec[name] for name in self.sizes}, {**self._tensors(run), **run.results})
             for run in runs
         ]
-        for sample, run in zip(samples, runs, strict=True):  # how PyTorch stores what it makes says nothing
+        for sample, run in zip(samples, runs, strict=True):  # how PyTorch stores its results says nothing
             sample["strides"] = {
                 name: strides for name, strides in sample["strides"].items() if name not in run.results
             }
@@ -221,7 +215,7 @@ class _Task:
         return found
 
     def _say_constant(self, specs: Sequence[Json]) -> None:
-        """Sizes that all of its tests have alike: a solution that was published may rely on them."""
+        """Sizes equal in all tests: a published solution may rely on them."""
         values = {name: {spec[name] for spec in specs} for name in self.sizes}
         alike = [f"{name} = {min(found)}" for name, found in values.items() if len(found) == 1]
         if alike and len(specs) >= _ENOUGH_SAMPLES:
@@ -231,8 +225,9 @@ class _Task:
             )
 
     def _runs(self, specs: Sequence[Json]) -> list[_Run]:
-        """The tests that are small enough, the smallest first; if none is, smaller ones. Then two of them with one size
-        changed: sizes that are equal in all tests show there."""
+        """The smallest tests first, or smaller ones if all are too large; then two with one size changed, to
+        separate equal sizes.
+        """
         began = time.monotonic()
         ordered = sorted(specs, key=lambda spec: sum(spec[name] for name in self.sizes))[:MOST_SAMPLES]
         runs: list[_Run] = []
@@ -280,7 +275,6 @@ class _Task:
         return [leaf.id for leaf in leaves if leaf.id not in read]
 
     def _top(self, given: Any) -> list[str]:
-        """The names that ``ref_kernel`` unpacks its argument into."""
         count = len(given) if isinstance(given, tuple | list) else 1
         kernel = next(node for node in self.body if is_named(node, ("ref_kernel",)))
         assert isinstance(kernel, ast.FunctionDef)
@@ -301,7 +295,7 @@ class _Task:
         return {name: value for name, value in run.data.leaves.items() if isinstance(value, torch.Tensor)}
 
     def _arguments(self, run: _Run) -> list[Json]:
-        """Tensors that come back are outputs; other results become outputs of their own."""
+        """Tensors that come back are outputs, and so are other results."""
         arguments: list[Json] = []
         for name, value in run.data.leaves.items():
             if isinstance(value, torch.Tensor):
@@ -314,7 +308,6 @@ class _Task:
         ]
 
     def _data(self, runs: Sequence[_Run]) -> str:
-        """Code that makes the argument of ``ref_kernel`` of the leaves and sizes."""
         texts = {run.data.text for run in runs}
         if len(texts) != 1:
             raise Unable("the number or the kind of its arrays depends on its sizes: say each as one array")
@@ -361,7 +354,7 @@ class _Task:
         )
 
     def _drawn(self, run: _Run, specs: Sequence[Json], timed: Sequence[Json], own: bool) -> Json:
-        """Its own code that draws the inputs: ``needed`` if they depend on each other or on what is no size."""
+        """``needed`` if inputs depend on each other, or on a number that is no size."""
         nodes = reachable(self.body, ["generate_input"])
         helpers = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         text = code_of(nodes, OnDevice())
@@ -379,13 +372,11 @@ class _Task:
         }
 
     def _check(self, run: _Run) -> Json:
-        """Its ``check_implementation`` with what it uses."""
         nodes = reachable(self.body, ["check_implementation"])
         return {"code": code_of(nodes), "single": run.single}
 
 
 def _usual(specs: Sequence[Json]) -> Json:
-    """The parameters of most of them."""
     counted = Counter(
         tuple(
             sorted(
@@ -400,7 +391,6 @@ def _usual(specs: Sequence[Json]) -> Json:
 
 
 def _run(spec: Json, data: _Data, kept: dict[str, Any], found: Any, unread: Sequence[str]) -> _Run:
-    """Finds out which of ``data``'s tensors the reference gave back, and its other results."""
     results = list(found) if isinstance(found, tuple | list) else [found]
     if not all(isinstance(result, torch.Tensor) for result in results):
         raise Unable("ref_kernel returns other things than tensors")
@@ -410,7 +400,6 @@ def _run(spec: Json, data: _Data, kept: dict[str, Any], found: Any, unread: Sequ
     returned: set[str] = set()
     for result in results:
         same = [name for name, value in tensors.items() if _same(result, value)]
-        # Memory for the result that the reference does not use.
         spare = [
             name
             for name, value in tensors.items()
@@ -441,7 +430,7 @@ def _same(result: torch.Tensor, value: torch.Tensor) -> bool:
 
 
 def _managers(body: Sequence[ast.stmt]) -> list[str]:
-    """Names of its utils that only set up a GPU: classes used by ``with``."""
+    """Classes used by ``with``, which only set up a GPU."""
     used = {
         ast.unparse(item.context_expr.func)
         for node in body
@@ -454,9 +443,9 @@ def _managers(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def _tolerance(body: Sequence[ast.stmt]) -> tuple[Json | None, list[str], bool]:
-    """``atol`` and ``rtol``; which of them the author states; and True if the check is code of its own."""
+    """``atol`` and ``rtol``; which are stated; whether there is other code for checks."""
     for node in body:
-        # As our own export says it.
+        # Our export writes this.
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "TOLERANCE":
             return (
                 ast.literal_eval(node.value),

@@ -22,15 +22,13 @@ from grader.authoring.importing.probed import (
     sample_of,
 )
 
-# Small whole numbers that name a dimension.
 _MOST_DIMENSIONS = 8
 _AXES = ("dim", "axis", "reduce_dim", "softmax_dim", "dim_to_reduce")
 _MARKS = ("Dropout", "dropout", "bernoulli", "rand")
 
 
 def read(path: Path) -> Json:
-    """A file with ``Model``, ``get_inputs`` and ``get_init_inputs``. Its whole numbers at the top level become sizes,
-    its weights inputs."""
+    """Top-level whole numbers become sizes, weights inputs."""
     source = path.read_text("utf-8")
     tree = _hoisted(ast.parse(source))
     source = ast.unparse(tree)
@@ -86,7 +84,7 @@ def read(path: Path) -> Json:
         "about": ast.get_docstring(model) or "",
         "arguments": arguments,
         "samples": found,
-        # Its eval's, for float32, whatever the problem.
+        # KernelBench's for float32, whatever the problem.
         "tolerance": {"atol": 1e-4, "rtol": 1e-4},
         "stated": ["atol", "rtol"],
         "reference": _reference(tree, constants, taken, list(weights)),
@@ -115,7 +113,7 @@ _PLAIN_DRAWS = ("torch.rand", "torch.randn", "torch.randint")
 
 
 def _is_plain(tree: ast.Module) -> bool:
-    """True if ``get_inputs`` only draws independent elements."""
+    """``get_inputs`` only draws independent elements."""
     body = reachable(tree.body, ["get_inputs"])
     calls = {ast.unparse(node.func) for part in body for node in ast.walk(part) if isinstance(node, ast.Call)}
     maths = any(isinstance(node, ast.BinOp | ast.Subscript) for part in body for node in ast.walk(part))
@@ -123,7 +121,6 @@ def _is_plain(tree: ast.Module) -> bool:
 
 
 def _hoisted(tree: ast.Module) -> ast.Module:
-    """With a name for each dimension of a shape at the top level, such as ``input_shape = (32768,)``."""
     body: list[ast.stmt] = []
     for node in tree.body:
         values = node.value.elts if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) else []
@@ -144,7 +141,6 @@ def _hoisted(tree: ast.Module) -> ast.Module:
 
 
 def _with_constants(tree: ast.Module) -> ast.Module:
-    """With names at the top level for the dimensions that ``get_inputs`` writes as numbers."""
     names: dict[int, str] = {}
 
     class Named(ast.NodeTransformer):
@@ -173,7 +169,7 @@ def inputs_of(model: ast.AST) -> Iterator[str]:
 
 
 def _constants(tree: ast.Module) -> dict[str, int]:
-    """Names at the top level with a literal whole number above 0, also in tuples."""
+    """Top-level whole numbers above 0, also in tuples."""
     found: dict[str, int] = {}
     for node in tree.body:
         if not isinstance(node, ast.Assign):
@@ -200,7 +196,6 @@ def _constants(tree: ast.Module) -> dict[str, int]:
 
 
 def _whole(node: ast.AST) -> int | None:
-    """A literal, or a product or power of literals."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Pow):
@@ -211,7 +206,7 @@ def _whole(node: ast.AST) -> int | None:
 
 
 def _samples(source: str, path: Path, constants: Mapping[str, int]) -> Iterator[Json]:
-    """First the file's own sizes, then others with one of them changed. Without memory."""
+    """The file's sizes, then others with one changed. Without memory."""
     tries = [dict(constants)]
     for factor in (2, 3):
         tries += [{**constants, name: value * factor} for name, value in constants.items()]
@@ -246,7 +241,7 @@ def _sample(source: str, path: Path, sizes: Mapping[str, int], *, timed: bool) -
 
 
 def _small(source: str, path: Path, constants: Mapping[str, int]) -> list[Json]:
-    """Small inputs with memory, for the bounds of integers; they need not fit the model. Empty if there are none."""
+    """With memory, for the bounds of integers; they need not fit the model."""
     sizes = {name: min(value, 16 + number) for number, (name, value) in enumerate(constants.items())}
     try:
         with OnCpu():

@@ -19,7 +19,7 @@ _WHOLE_TYPES = (ctypes.c_int, ctypes.c_int64, ctypes.c_long, ctypes.c_size_t, ct
 
 
 class _Described:
-    """An input that is described by its shape and perhaps numbers: RandTensor and the like."""
+    """Replaces RandTensor and the like."""
 
     usual = "float32"
 
@@ -32,8 +32,6 @@ class _Described:
 
 
 class _DescribedWhole(_Described):
-    """RandIntTensor."""
-
     usual = "int32"
 
 
@@ -43,7 +41,7 @@ class _Base:
 
 
 def read(path: Path) -> Json:
-    """A folder with ``challenge.py``, which defines a subclass of ``ChallengeBase``."""
+    """``challenge.py`` defines a subclass of ``ChallengeBase``."""
     path = path / "challenge.py" if path.is_dir() else path
     core, base = types.ModuleType("core"), types.ModuleType("core.challenge_base")
     described = ("RandTensor", "RandnTensor", "FullTensor", "OutTensor")
@@ -130,7 +128,7 @@ def _arguments(signature: Mapping[str, Any], tests: Sequence[Any]) -> tuple[list
 
 
 def _reference(tree: ast.Module, arguments: Sequence[Json], order: Sequence[str]) -> str:
-    """The class without tests and assertions, and a function that makes the outputs and calls it."""
+    """Without tests and assertions."""
     imports = [
         ast.unparse(node)
         for node in tree.body

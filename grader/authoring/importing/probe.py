@@ -1,16 +1,16 @@
-"""Runs another platform's problem, in a process of its own, and prints what it is as JSON.
+"""Runs another platform's problem, in a separate process, and prints it as JSON.
 
 Usage: python -I probe.py FORM PATH, with FORM a name of ``forms.FORMS``, whose module defines ``read(path)``.
-Everything is on the CPU, or has no memory at all. A problem that cannot be said here ends with ``{"unable": why}``.
+Everything is on the CPU, or has no memory. A problem that has no form here ends with ``{"unable": why}``.
 
-The output: ``title``, ``about`` (its own description), ``arguments`` (``name``, ``kind``, ``dtype``; for a scalar
-``value``), ``samples`` (see ``probed.sample_of``; ``timed`` if its speed counts), ``tolerance`` (``atol``, ``rtol``, or
-null) and ``stated`` (its author says so), ``reference`` (the text of ``reference.py`` without its docstring), ``open``
-(what a person must still look at). It may also have
+The output: ``title``, ``about``, ``arguments`` (``name``, ``kind``, ``dtype``; for a scalar ``value``),
+``samples`` (see ``probed.sample_of``; ``timed`` if its speed counts), ``tolerance`` (``atol``, ``rtol``, or
+null) and ``stated`` (by its author), ``reference`` (the text of ``reference.py`` without its docstring),
+``open`` (for a person to look at). Optional:
 
-- ``drawn``, its own code that draws the inputs: ``code``, the ``call``, ``paths`` to each input in ``given``, the
+- ``drawn``, its code that draws the inputs: ``code``, the ``call``, ``paths`` to each input in ``given``, the
   parameters of its ``tests`` and those that are ``usual``, and whether it is ``needed``,
-- ``check``, its own check of results: ``code``, and whether its output is one ``single`` tensor,
+- ``check``, its check of results: ``code``, and whether its output is one ``single`` tensor,
 - ``data``, what the reference takes, and ``order``, the names of what it returns.
 """
 

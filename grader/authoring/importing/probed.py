@@ -1,4 +1,4 @@
-"""What the readers of other platforms' problems share. They run in a process of their own, see ``probe.py``."""
+"""Shared by readers of other platforms' problems, see ``probe.py``."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 Json = dict[str, Any]
-# Samples in which every size has a value of its own show most.
+# Samples with different sizes show most.
 MOST_SAMPLES = 12
-# An input of so few elements says little of how it is drawn.
+# Too few to say how they are drawn.
 _FEW_ELEMENTS = 32
-# Functions that compare elements within a tolerance.
 COMPARISONS = ("verbose_allclose", "allclose", "assert_close", "verbose_allequal")
 
 
 class Unable(Exception):
-    """The problem cannot be said as a challenge; the message says why."""
+    """The problem cannot be a challenge; the message says why."""
 
 
 class OnCpu(TorchFunctionMode):
@@ -44,8 +43,6 @@ def _is_gpu(value: Any) -> bool:
 
 
 class CpuGenerator:
-    """In place of torch.Generator."""
-
     def __new__(cls, device: Any = "cpu") -> Any:
         return _GENERATOR("cpu")
 
@@ -58,7 +55,7 @@ def dtype_of(tensor: torch.Tensor) -> str:
 
 
 def sample_of(sizes: Mapping[str, int], tensors: Mapping[str, torch.Tensor], timed: bool = False) -> Json:
-    """``strides`` of tensors that are not stored row by row; ``spread`` of floats: least, most, deviation, count."""
+    """``strides`` of tensors not stored row by row; ``spread`` of floats: least, most, deviation, count."""
     held = {name: tensor for name, tensor in tensors.items() if not tensor.is_meta and tensor.numel()}
     bounds = {
         name: [int(tensor.long().min()), int(tensor.long().max())]  # uint16 has no minimum in torch
@@ -100,7 +97,6 @@ def is_named(node: ast.AST, names: Sequence[str]) -> bool:
 
 
 def defined_by(node: ast.stmt) -> list[str]:
-    """The names that a statement at the top level gives a meaning."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -112,7 +108,7 @@ def defined_by(node: ast.stmt) -> list[str]:
 
 
 def reachable(body: Sequence[ast.stmt], roots: Iterable[str]) -> list[ast.stmt]:
-    """The statements that define ``roots`` and all that these use, in the order of ``body``."""
+    """Statements that define ``roots`` and all that these use, in order."""
     by_name: dict[str, list[ast.stmt]] = {}
     for node in body:
         for name in defined_by(node):
@@ -136,7 +132,7 @@ def used_by(node: ast.AST) -> Iterator[str]:
 
 
 class OnDevice(ast.NodeTransformer):
-    """Code for a GPU as code for the device in the name ``_device``, without annotations."""
+    """A GPU's code for the device ``_device``, without annotations."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return ast.Name("_device", ast.Load()) if node.value == "cuda" else node
@@ -161,7 +157,6 @@ class OnDevice(ast.NodeTransformer):
 
 
 def code_of(nodes: Iterable[ast.stmt], change: ast.NodeTransformer | None = None) -> str:
-    """Each statement's text, definitions two lines apart."""
     said: list[str] = []
     for node in nodes:
         copy = ast.parse(ast.unparse(node)).body[0]
@@ -191,7 +186,6 @@ def stated_by(call: ast.Call) -> list[str]:
 
 
 def compared_within(call: ast.Call) -> Json:
-    """Of one comparison; torch's own without any."""
     if "allequal" in ast.unparse(call.func):
         return {"atol": 0.0, "rtol": 0.0}
     found = {"atol": 1e-8, "rtol": 1e-5}

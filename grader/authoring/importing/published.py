@@ -1,7 +1,4 @@
-"""Lets a published solution of another platform run unchanged: puts a ``solve`` of ours behind it.
-
-The text between the first and the last part is the author's. Its result is copied into ours unless it was put there.
-"""
+"""Lets a published solution run unchanged: appends a ``solve`` that copies its result into ours."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BadRequest
 
-# Modules of GPU MODE that are not here.
 _MODULES = """import contextlib
 import sys
 import types
@@ -38,7 +34,7 @@ def _copied(found, results):
 
 
 def check_solution(text: str, form: str) -> None:
-    """Raises BadRequest if it is no solution of this form."""
+    """Raises BadRequest."""
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
@@ -55,7 +51,6 @@ def check_solution(text: str, form: str) -> None:
 
 
 def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
-    """A line that gives our arguments their names in ``code``; empty if it needs none."""
     pairs = [
         (theirs, name)
         for theirs, name in names.items()
@@ -66,7 +61,6 @@ def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
 
 
 def check_text(problem: Mapping[str, Any], names: Mapping[str, str], source: str) -> str:
-    """``check.py`` that asks the problem's own ``check_implementation``."""
     said, data = problem["check"], problem["data"]
     given = [each["name"] for each in problem["arguments"] if each["kind"] != Kind.OUTPUT]
     lines = "".join(
@@ -113,7 +107,7 @@ def _of_gpumode(problem: Mapping[str, Any], names: Mapping[str, str], ours: str)
 def _of_kernelbench(
     problem: Mapping[str, Any], challenge: Challenge, names: Mapping[str, str], ours: str, results: str
 ) -> str:
-    """The model is made as the problem makes it, and its weights are our inputs."""
+    """The model is the problem's; its weights are our inputs."""
     said: Sequence[Mapping[str, Any]] = problem["arguments"]
     weights = {one["weight"]: names[one["name"]] for one in said if one.get("weight")}
     inputs = [names[one["name"]] for one in said if one["kind"] == Kind.INPUT and not one.get("weight")]

@@ -1,4 +1,4 @@
-"""Says a dimension as an expression in the sizes, from its value at several sizes."""
+"""Finds an expression for a dimension, from its value at several sizes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from grader.challenge.expression import ExpressionError, parse
 
 @dataclass(frozen=True)
 class Seen:
-    """A dimension of ``value`` at these sizes."""
-
     sizes: Mapping[str, int]
     value: int
 
 
 def expression_of(seen: Sequence[Seen]) -> str | None:
-    """The simplest expression that fits all of them; None if there is none."""
+    """The simplest that fits all, or None."""
     return next((text for text in _candidates(seen) if _fits(text, seen)), None)
 
 
@@ -55,7 +53,7 @@ def _candidates(seen: Sequence[Seen]) -> Iterator[str]:
 
 
 def _windows(names: Sequence[str]) -> Iterator[str]:
-    """Places of a window with a stride, padding and dilation: a pooling's or convolution's."""
+    """A pooling's or convolution's, with stride, padding and dilation."""
     for size, window, stride in itertools.permutations(names, 3):
         yield f"({size} - {window}) // {stride} + 1"
         others = [name for name in names if name not in (size, window, stride)]
@@ -65,7 +63,7 @@ def _windows(names: Sequence[str]) -> Iterator[str]:
 
 
 def _linear(seen: Sequence[Seen]) -> str | None:
-    """A sum of whole multiples of sizes, if each size changes alone in one of them."""
+    """A sum of whole multiples, if each size changes alone somewhere."""
     first = seen[0]
     terms: list[str] = []
     rest = first.value
@@ -92,7 +90,6 @@ def _linear(seen: Sequence[Seen]) -> str | None:
 
 
 def _scaled(name: str, seen: Sequence[Seen]) -> Iterator[str]:
-    """With one number more, taken from the first pair of values."""
     size, value = seen[0].sizes[name], seen[0].value
     if value > size:
         yield f"{name} + {value - size}"

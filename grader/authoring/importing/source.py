@@ -1,4 +1,4 @@
-"""Finds out what a path holds, under which licence, and reads it in a process of its own."""
+"""Detects a path's form and licence, and reads it in a separate process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _PROBE = Path(__file__).with_name("probe.py")
 _SECONDS = 300.0
 _CLONE_SECONDS = 300.0
 _FORMATS = f"There are: {', '.join(form.words for form in FORMS.values())}."
-# Words of a licence, and what must be asked about it.
 _LICENCES = (
     (re.compile(r"NoDerivatives|No Derivatives|BY.NC.ND|BY.ND", re.IGNORECASE), "forbids derived works"),
     (re.compile(r"Reciprocity License", re.IGNORECASE), "asks for something in return (reciprocity)"),
@@ -35,7 +34,7 @@ _LICENCE_FILES = ("LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "COPYING")
 
 @dataclass(frozen=True)
 class Licence:
-    """``name``: its first line, "" if there is none. ``asks``: what must be asked about it, "" if nothing."""
+    """``name``: the first line. ``asks``: a question about it, or ""."""
 
     name: str
     asks: str
@@ -43,7 +42,7 @@ class Licence:
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of another platform. ``found``: see ``probe.py``."""
+    """``found``: see ``probe.py``."""
 
     origin: str
     format: str
@@ -53,7 +52,7 @@ class Problem:
 
 @contextmanager
 def local_copy(origin: str) -> Iterator[Path]:
-    """The path itself, or of a git URL (``URL#PATH``) a fresh clone's. Raises BadRequest."""
+    """Clones a git URL (``URL#PATH``). Raises BadRequest."""
     if "://" not in origin and not origin.startswith("git@"):
         path = Path(origin)
         if not path.exists():
@@ -90,7 +89,7 @@ def format_of(path: Path) -> str:
 
 
 def licence_of(path: Path) -> Licence:
-    """Of the nearest licence file, here or above."""
+    """In this folder or above."""
     for folder in (path, *path.parents):
         for name in _LICENCE_FILES:
             file = folder / name
@@ -105,7 +104,7 @@ def licence_of(path: Path) -> Licence:
 
 
 def read(origin: str, path: Path) -> Problem:
-    """Raises BadRequest if it cannot be read, or not be said as a challenge."""
+    """Raises BadRequest."""
     form = format_of(path)
     try:
         ran = subprocess.run(

@@ -32,7 +32,7 @@ from grader.authoring.importing.probed import (
 _TYPES = {"double": torch.float64, "float16": torch.float16, "int": torch.int32, "uint32_t": torch.int32}
 _TYPES |= {"size_t": torch.int64, "uint64_t": torch.int64, "uint8_t": torch.uint8}
 _METHODS = ("__init__", "generate_sample", "generate_test_cases", "verify_result", "get_flops")
-# Elements of a test that is drawn and computed; a larger one has no memory.
+# A larger test has no memory.
 _MOST_ELEMENTS = 1 << 22
 
 
@@ -65,7 +65,7 @@ class _WithoutMemory(OnCpu):
 
 
 def read(path: Path) -> Json:
-    """A folder with ``def.py``, which defines a subclass of ``Problem``, and ``problem.md``."""
+    """``def.py`` defines a subclass of ``Problem``; with ``problem.md``."""
     file = path / "def.py" if path.is_dir() else path
     module = types.ModuleType("problem")
     module.__dict__["Problem"] = _Problem
@@ -120,7 +120,7 @@ def _tests(problem: Any) -> Iterator[tuple[Json, bool]]:
 
 
 def _sample(problem: Any, case: Json, timed: bool) -> tuple[Json, list[Json], str] | None:
-    """A sample, the arguments, and the reference's call. None if it does not run."""
+    """None if it does not run."""
     try:
         with _WithoutMemory(), torch.no_grad():
             inputs = case["create_inputs"]()

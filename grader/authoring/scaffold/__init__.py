@@ -1,1 +1,1 @@
-"""Writes the folder of a new challenge: a working example of its signature for a teacher to edit."""
+"""Writes the folder of a new challenge: a working example for a teacher to edit."""

@@ -1,4 +1,4 @@
-"""Asks a new challenge's reference, in a box, which of the usual cases it answers."""
+"""Asks a new challenge's reference, in a box, which usual cases it answers."""
 
 from __future__ import annotations
 
@@ -27,38 +27,34 @@ from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
 
 _ENV = {"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"}
-# What a case's data decides (an index, an overflow) may show with one of them alone.
+# One seed alone may show an index or an overflow.
 _SEEDS = (3, 11)
-# More of them for a case with few elements.
 _MORE_SEEDS, _FEW_ELEMENTS = (1, 2, 5, 7), 1 << 12
-# In all arrays of an edge case.
 _MOST_ELEMENTS = 1 << 22
-# For one edge case; one that takes longer is none for students.
 _CASE_SECONDS = 20.0
-# Relative, in float64: pieces of one answer may be added up in another order.
+# Relative, in float64: sums of pieces may have another order.
 _SAME = 1e-9
-# Orders of sizes to try for a case that the reference refuses.
 _MOST_ORDERS = 6
 
 
 @dataclass
 class Answers:
-    """``manifest`` and ``source`` are set before the first question. Close it in the end."""
+    """Set ``manifest`` and ``source`` first. Close it in the end."""
 
     slug: str
     manifest: Manifest | None = None
     source: str = ""
-    #: Try other orders of a refused case's sizes: one may have to be smaller than another.
+    # : One size may have to be smaller than another.
     other_sizes: bool = False
-    #: ``atol`` and ``rtol`` that the reference itself must keep to in its own precision; or the text of a ``check.py``.
+    # : The reference's own precision must keep to it, or to ``checker``.
     tolerance: Mapping[str, float] | None = None
     checker: str = ""
-    #: Recipes of ``inputs()``, and what the recipes' texts may use.
+    # : Recipes of ``inputs()``, and names for their texts.
     usual: Mapping[str, Filling] = field(default_factory=dict)
     names: Mapping[str, object] = field(default_factory=dict)
-    #: Without a tolerance or a checker: errors of the reference's own precision, and the right values.
+    # : Its own errors and the right values, without a tolerance or checker.
     errors: list[tuple[Any, Any]] = field(default_factory=list)
-    #: Cases that were left out: name -> category and reason. ``why``: the last question's.
+    # : Name -> category and reason. ``why``: the last question's.
     left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
     why: str = ""
     _known: dict[str, Planned | None] = field(default_factory=dict)
@@ -66,7 +62,6 @@ class Answers:
     _check: BoxedChecker | None = None
 
     def ask_about(self, manifest: Manifest, source: str) -> None:
-        """Forget what was answered, and ask ``source``."""
         if source != self.source and self._box is not None:
             self._box.close()
             self._box = None
@@ -75,7 +70,7 @@ class Answers:
         self.left_out.clear()
 
     def of(self, cases: Sequence[Planned], *, some: bool = False) -> list[Planned]:
-        """Those that the reference answers. Raises BadRequest if there is none and there should be ``some``."""
+        """Raises BadRequest if there should be ``some``."""
         found = [answered for case in cases if (answered := self._answered(case)) is not None]
         if some and not found:
             raise BadRequest(f"The reference answers no case: {self.why}.")
@@ -97,13 +92,13 @@ class Answers:
 
     def _variants(self, case: Planned) -> Iterator[Planned]:
         yield case
-        if len(case.inputs) > 1:  # of all inputs together, sums and products overflow
+        if len(case.inputs) > 1:  # with all together, sums and products overflow
             yield from (replace(case, inputs={name: recipe}) for name, recipe in case.inputs.items())
         if not self.other_sizes or not case.sizes:
             return
         tried = [tuple(case.sizes.values())]
         most = max(case.sizes.values())
-        # The size that the case is about stays; as few others as possible are raised to it.
+        # Keeps the case's size, and raises few others to it.
         if case.category in ("block_edge", "empty"):
             named = next((name for name in case.sizes if case.name.startswith(f"{name}_")), None)
             others = [
@@ -128,7 +123,7 @@ class Answers:
         return self.manifest
 
     def _is_answered(self, case: Planned, *, chosen: bool = False) -> bool:
-        """``chosen`` among several: one of these would do by luck with few seeds."""
+        """``chosen`` among several, it needs more seeds: one could pass by luck."""
         elements = sum(math.prod(self._shown.shape(arg, case.sizes)) for arg in self._shown.buffers)
         if elements > _MOST_ELEMENTS:
             self.why = "its arrays are too large for an edge case"
@@ -145,7 +140,7 @@ class Answers:
         return not self.why
 
     def _problem(self, case: Case, seed: int) -> str:
-        """Why the reference's answer is of no use, or an empty text."""
+        """Why the answer is of no use, or ""."""
         given = arguments(self._shown, case, draw_inputs(self._shown, case, seed))
         results, usual = self._call(given), self._call(given, wide=False)
         shapes = [tuple(result.shape) for result in results]
@@ -171,7 +166,7 @@ class Answers:
         }
 
     def _inexact(self, arg: Argument, exact: Any, single: Any) -> str:
-        """Why PyTorch itself, in the inputs' own precision, leaves too little of the tolerance to a kernel."""
+        """Why PyTorch's precision leaves too little of the tolerance to a kernel."""
         finite = exact.isfinite()
         right = exact[finite].double()
         error = (single[finite].double() - right).abs()
@@ -188,7 +183,7 @@ class Answers:
     def _refused(
         self, case: Case, given: Mapping[str, Any], right: Mapping[str, Any], own: Mapping[str, Any]
     ) -> str:
-        """Why the problem's own check refuses the reference's answer, in float64 or in its own precision."""
+        """Why the problem's check refuses its answer, in float64 or its own precision."""
         if self._check is None:
             spec = BoxSpec(BoxPurpose.BASELINE, env=_ENV)
             box = ReferenceBox(LocalBoxes(), spec, self.slug, self.checker, lambda: None, part="checker")
@@ -200,7 +195,7 @@ class Answers:
         return ""
 
     def divided(self) -> str:
-        """A size along which the reference may be computed piece by piece, as it proved at small sizes; or ""."""
+        """A size along which the reference can be split, as small sizes proved; or ""."""
         manifest = self._shown
         tried = next((case for case in self._known.values() if case and case.category == "odd"), None)
         if (
@@ -216,7 +211,6 @@ class Answers:
         return next((name for name in names if self._divides(name, given)), "")
 
     def _may_divide(self, name: str) -> bool:
-        """All results have it as a dimension, and no dimension is computed from it."""
         texts = [text for arg in self._shown.buffers for text in arg.shape]
         alone = all(text == name or name not in parse(text).names for text in texts)
         return alone and all(name in arg.shape for arg in self._shown.results)
@@ -267,8 +261,7 @@ class Answers:
         return found if isinstance(found, tuple) else (found,)
 
     def example(self, most: float = math.inf) -> str:
-        """Small numbers and what the reference makes of them, with sizes of 1 if it would have more than ``most``
-        characters; empty if no small size fits."""
+        """With sizes of 1 if it would exceed ``most`` characters; "" if no small size fits."""
         found = self._example(texts.example_sizes(self._shown))
         if len(found) <= most:
             return found

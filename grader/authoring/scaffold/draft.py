@@ -1,4 +1,4 @@
-"""Reads and completes the options of `grader challenge new`: arguments, sizes, workloads."""
+"""Reads and completes the options of `grader challenge new`."""
 
 from __future__ import annotations
 
@@ -24,28 +24,25 @@ ARG_HINT = "NAME:KIND[:DTYPE[:SHAPE]], such as x:input:float32:rows,cols, alpha:
 WORKLOAD_HINT = "SIZE=NUMBER,..., such as rows=4096,cols=1024."
 FLOPS_HINT = "memory, or how many operations it takes, in the sizes, such as 2 * m * n * k."
 DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
-# A comma between dimensions, not one inside max(n-k+1, 0).
+# Not one inside max(n-k+1, 0).
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
-# In all buffers together: the interpreter computes this many in about a second.
+# The interpreter takes about a second.
 _INTERPRETER_ELEMENTS = 50_000
-# In all buffers together, and operations: drawing, computing and comparing them takes a second or two.
+# The emulated GPU takes a second or two.
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
-# Of a workload that stands for those to come.
 _NO_NAME = "none"
 _EXPRESSION_CHARS = 200
-# Terms of a cost that are written one by one.
 _MANY_TERMS = 8
-# Bound of a generated ladder: no GPU holds 2^40 elements.
+# No GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
-# A size in workloads that only results have.
 _CHOSEN = 64
-# Also ranks a generated workload on GPUs faster than the H200.
+# For GPUs faster than the H200.
 _SPARE_TIME = 1.1
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The options of a new challenge. ``args`` and ``workloads`` are as in ARG_HINT and WORKLOAD_HINT."""
+    """``args`` and ``workloads`` are as in ARG_HINT and WORKLOAD_HINT."""
 
     slug: str
     title: str
@@ -55,10 +52,10 @@ class Draft:
     args: Sequence[str | Argument] = DEFAULT_ARGS
     workloads: Sequence[str] = ()
     languages: Sequence[Language] = field(default_factory=usual)
-    #: Conditions on the sizes, such as ``k <= cols``.
+    # : Conditions on the sizes, such as ``k <= cols``.
     constraints: Sequence[str] = ()
     gpus: int = 1
-    #: An expression in the sizes; empty: one for each element of a result.
+    # : An expression in the sizes; empty: one per element of a result.
     flops: str = ""
 
     def manifest(self) -> Manifest:
@@ -102,7 +99,7 @@ class Draft:
 
 
 def read_arg(text: str) -> Argument:
-    """Raises BadRequest if ``text`` does not follow ARG_HINT."""
+    """Raises BadRequest."""
     name, kind, dtype, rest = [*text.split(":"), "", "", ""][:4]
     if text.count(":") > 3:
         raise BadRequest(f"'{text}' has too many parts.", ARG_HINT)
@@ -126,7 +123,6 @@ def read_arg(text: str) -> Argument:
 
 
 def complete(args: list[Argument]) -> list[Argument]:
-    """With undeclared sizes of shapes added at the end."""
     known = {arg.name for arg in args}
     for arg in [*args]:
         for text in arg.shape:
@@ -143,7 +139,7 @@ def _check_usable(manifest: Manifest) -> None:
 
 
 def read_workload(text: str, manifest: Manifest) -> Workload:
-    """Raises BadRequest if ``text`` does not follow WORKLOAD_HINT, or lacks a size."""
+    """Raises BadRequest."""
     try:
         sizes = {name.strip(): int(value) for name, value in (part.split("=") for part in text.split(","))}
     except ValueError as error:
@@ -156,9 +152,9 @@ def read_workload(text: str, manifest: Manifest) -> Workload:
 
 
 def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
-    """One workload for the interpreter and one for the emulated GPU, then the given ones; adds one that is long enough
-    to rank and one that fits a GPU of 16 GB if none of them does. ``manifest`` has the cost. Raises BadRequest if no
-    size does."""
+    """Adds workloads for the interpreter, the emulated GPU, ranking and 16 GB if needed. ``manifest`` has the
+    cost. Raises BadRequest if no size fits.
+    """
     rungs = list(given)
     if not any(_fits(manifest, workload) for workload in rungs):
         rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and _is_short(manifest, step)))
@@ -183,7 +179,7 @@ def _ranks(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _is_short(manifest: Manifest, workload: Workload) -> bool:
-    """True if no GPU ranks it."""
+    """No GPU ranks it."""
     seconds = roofline_seconds(manifest, workload, H200) or 0.0
     return seconds * 1e6 < limits.RANKED_ROOFLINE_US * (1 - UNCLEAR)
 
@@ -193,14 +189,12 @@ def _elements_of(manifest: Manifest, workload: Workload) -> int:
 
 
 def _is_quick(manifest: Manifest, workload: Workload) -> bool:
-    """True if the emulated GPU times it in seconds."""
     flops = parse(manifest.cost.flops)(workload.sizes)
     return _elements_of(manifest, workload) <= _EMULATED_ELEMENTS and flops <= _EMULATED_FLOPS
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    """Sizes that double in turn, whether possible or not. One that no input has as a dimension, such as the k of a
-    top-k, stays small."""
+    """Sizes that double in turn, except one that no input has, such as the k of a top-k."""
     read = {name for arg in manifest.given for text in arg.shape for name in parse(text).names}
     growing = [name for name in manifest.sizes if name in read] or manifest.sizes
     sizes = {name: alone(manifest, name, 1 if name in growing else _CHOSEN) for name in manifest.sizes}
@@ -212,13 +206,13 @@ def _steps(manifest: Manifest) -> list[Workload]:
 
 
 def _bounded_steps(manifest: Manifest) -> list[Workload]:
-    """``_steps`` that the constraints allow; a size that they bound stays at its bound, and the others go on."""
+    """If a size is at its bound, the others go on."""
     found = [_within_bounds(manifest, step) for step in _steps(manifest)]
     return [step for step in found if is_possible(manifest, step.sizes)]
 
 
 def _within_bounds(manifest: Manifest, step: Workload) -> Workload:
-    """``step`` with one size halved until every constraint holds; unchanged if none does it alone."""
+    """Halves one size; unchanged if that does not suffice."""
     for name in step.sizes:
         sizes = dict(step.sizes)
         while sizes[name] > 1 and not is_possible(manifest, sizes):
@@ -236,7 +230,6 @@ def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload
 
 
 def _smallest(manifest: Manifest) -> Workload:
-    """The first step that is long enough on a fast GPU."""
     for step in _bounded_steps(manifest):
         if (roofline_seconds(manifest, step, H200) or 0.0) * 1e6 >= _SPARE_TIME * limits.RANKED_ROOFLINE_US:
             return step
@@ -265,11 +258,10 @@ def _bytes(args: list[Argument]) -> str:
 
 
 def _sum(terms: Sequence[tuple[float, str]]) -> str:
-    """``factor * product`` of each term; of many, those with the same product together."""
     if len(terms) > _MANY_TERMS:
         products = dict.fromkeys(product for _, product in terms)
         terms = [(sum(factor for factor, its in terms if its == product), product) for product in products]
-    # Without the smallest, as far as an expression's length asks: it stays a lower bound.
+    # Without the smallest if it is too long: it stays a lower bound.
     terms = sorted(terms, key=lambda term: term[1].count("*"), reverse=True) if _long(terms) else terms
     while _long(terms):
         terms = terms[:-1]

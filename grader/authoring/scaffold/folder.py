@@ -21,10 +21,8 @@ _SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 def write_challenge(catalogue: Catalogue, draft: Draft, operation: Operation = EXAMPLE) -> list[Path]:
-    """Write ``challenges/<slug>`` and ``reference/<slug>``, and return the two. Overwrites nothing.
-
-    Raises Conflict if one of them exists, BadRequest if the draft makes no challenge, ChallengeInvalid if the catalogue
-    has no such track.
+    """Write and return ``challenges/<slug>`` and ``reference/<slug>``. Raises Conflict if one exists,
+    BadRequest, or ChallengeInvalid without such a track.
     """
     folders = check_free(catalogue, draft.slug)
     catalogue.curriculum.check_track(folders[0] / "challenge.toml", draft.track)
@@ -40,7 +38,7 @@ def write_challenge(catalogue: Catalogue, draft: Draft, operation: Operation = E
 
 
 def check_free(catalogue: Catalogue, slug: str) -> list[Path]:
-    """The two folders that ``slug`` will have. Raises BadRequest if it is not a slug, Conflict if one exists."""
+    """The two folders. Raises BadRequest if it is not a slug, Conflict if one exists."""
     if not _SLUG.fullmatch(slug):
         raise BadRequest(
             f"'{slug}' is not a slug.", "Use lower-case letters, digits and _, and begin with a letter."

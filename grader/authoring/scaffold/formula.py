@@ -1,8 +1,8 @@
-"""What the example of a new challenge computes.
+"""The example that a new challenge computes.
 
-Each element of a result comes from one element of an input: at the same place if the shapes are equal, else counted
-from the input's end, repeating. Floats are doubled, integers inverted, and an integer that becomes a float gives its
-highest 8 bits: exact in every precision, so the example needs no tolerance, and no wrong kernel gets it right.
+A result's element comes from an input's: at the same place if the shapes are equal, else counted from the
+end, repeating. Floats are doubled, integers inverted, and an integer that becomes a float gives its highest 8
+bits. All are exact, so no tolerance hides a wrong kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from grader.errors import BadRequest
 
 @dataclass(frozen=True)
 class Formula:
-    """``result`` comes from ``source``, which may be the same inout."""
+    """``source`` may be the same inout as ``result``."""
 
     result: Argument
     source: Argument
@@ -27,18 +27,15 @@ class Formula:
 
     @property
     def bytewise(self) -> bool:
-        """Both are packed: each byte of the result comes from one of the source, both its numbers negated or
-        inverted."""
+        """Both are packed: each byte negates or inverts the source's two numbers."""
         return self.source.dtype.packed and self.source.dtype is self.result.dtype
 
     @property
     def negates(self) -> bool:
-        """From bool to an integer."""
         return self.source.dtype is DType.BOOL and not self.result.dtype.floating
 
     @property
     def flip(self) -> int:
-        """What to xor a byte with."""
         return 0x88 if self.result.dtype.floating else 0xFF
 
     @property
@@ -48,7 +45,7 @@ class Formula:
 
     @property
     def converts(self) -> bool:
-        """From integers to floats: the highest 8 bits, exact in every float type."""
+        """From integers to floats: the highest 8 bits."""
         floats = self.result.dtype.floating and not self.source.dtype.floating
         return floats and not self.asks
 
@@ -58,8 +55,9 @@ class Formula:
 
     @property
     def asks(self) -> bool:
-        """1 if a float is positive, else 0: for integer results, and for float types to which Triton's interpreter does
-        not round as PyTorch does: bfloat16 and, from float64, float16."""
+        """1 if positive, else 0: for integers, and floats to which Triton's interpreter rounds unlike PyTorch
+        (bfloat16 and, from float64, float16).
+        """
         pair = (self.source.dtype, self.result.dtype)
         narrowed = pair[1] is DType.BFLOAT16 and pair[0] is not DType.BFLOAT16
         narrowed = narrowed or pair == (DType.FLOAT64, DType.FLOAT16)
@@ -106,7 +104,7 @@ def _wrapped(number: int, dtype: DType) -> int:
 
 
 def formulas(manifest: Manifest) -> list[Formula]:
-    """One per result, in signature order. Raises BadRequest if a result's type has no example."""
+    """In signature order. Raises BadRequest if a type has no example."""
     made = [Formula(arg, _source(manifest, arg)) for arg in manifest.results]
     for formula in made:
         source, result = formula.source, formula.result
@@ -122,12 +120,11 @@ def formulas(manifest: Manifest) -> list[Formula]:
 
 
 def _alone(dtype: DType) -> bool:
-    """The example makes no other type of it, and it of no other."""
     return dtype.packed or dtype.complex or (dtype.floating and not dtype.as_float.signed)
 
 
 def _source(manifest: Manifest, result: Argument) -> Argument:
-    """The result itself if it is an inout, else the most similar input."""
+    """An inout itself, else the most similar input."""
     if result.kind is Kind.INOUT:
         return result
     return max(

@@ -1,4 +1,4 @@
-"""The example's kernels: a solution in each language, and mutants of the Triton one with one mistake each."""
+"""The example's solutions, and Triton mutants with one mistake each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 
 @dataclass(frozen=True)
 class Style:
-    """How the Triton kernel is written. The defaults are right; a mutant differs in one field."""
+    """The defaults are right; a mutant differs in one field."""
 
     about: str = "One program for each block of the result, with a mask for the last one."
     inside: str = "places < total"
@@ -87,7 +87,7 @@ def _triton_kernel(formula: Formula, style: Style) -> str:
 
 
 def _triton_value(formula: Formula) -> str:
-    """In float32 or wider: the interpreter cannot compute in narrower floats."""
+    """The interpreter cannot compute in narrower floats."""
     dtype = formula.result.dtype
     kind = _TRITON.get(dtype, dtype.value)
     values = "values"
@@ -110,7 +110,7 @@ def _triton_value(formula: Formula) -> str:
 
 
 def _to(values: str, kind: str) -> str:
-    """The interpreter converts only float32 to bfloat16 and to floats of 8 bits."""
+    """The interpreter converts only float32 to these."""
     by_single = kind == "bfloat16" or kind.startswith("float8")
     return f"{values}.to(tl.float32).to(tl.{kind})" if by_single else f"{values}.to(tl.{kind})"
 
@@ -143,7 +143,7 @@ def cuda_source(manifest: Manifest) -> str:
     )
 
 
-# A new challenge's solution by language. Other languages get only a starter.
+# Other languages get only a starter.
 SOLUTIONS: dict[Language, Callable[[Manifest], str]] = {
     Language.CUDA: cuda_source,
     Language.TRITON: lambda manifest: triton_source(manifest, Style()),
@@ -204,7 +204,7 @@ def _cuda_value(formula: Formula) -> str:
         return f"static_cast<{kind}>(static_cast<{wide}>(value >> {formula.shift}))"
     if formula.asks:
         return f"static_cast<{kind}>(static_cast<{wide}>(value) > 0 ? 1.0f : 0.0f)"
-    # In the source's own type: C++ widens narrow integers to int before inverting.
+    # C++ widens narrow integers to int before inverting.
     inverted = f"static_cast<{_plain(formula.source)}>(~value)"
     return f"static_cast<{kind}>({inverted})"
 
@@ -226,7 +226,7 @@ def _cuda_count(arg: Argument) -> str:
 
 
 def _c_expression(node: ast.expr) -> str:
-    """A shape expression in C++. All numbers are int64_t, so products do not overflow."""
+    """All numbers are int64_t, so products do not overflow."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return f"int64_t{{{value}}}"

@@ -1,5 +1,3 @@
-"""What the folder of a new challenge holds. Another way to begin a challenge is another class with these methods."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +10,7 @@ from grader.languages import Language
 
 
 class Operation(Protocol):
-    """``manifest`` is complete and valid. Texts are whole files; mutants have the names of their files."""
+    """``manifest`` is complete and valid. Texts are whole files."""
 
     def manifest(self, manifest: Manifest) -> str: ...
 
@@ -30,8 +28,6 @@ class Operation(Protocol):
 
 
 class Example:
-    """A formula that fits the signature, see ``formula.py``."""
-
     def manifest(self, manifest: Manifest) -> str:
         return texts.manifest_text(manifest)
 

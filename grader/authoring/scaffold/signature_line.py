@@ -1,4 +1,4 @@
-"""Reads a signature in one line, such as ``topk(x: f32[rows, cols], k: size) -> values: f32[rows, k]``."""
+"""Reads signatures such as ``topk(x: f32[rows, cols], k: size) -> values: f32[rows, k]``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ _ARGUMENT = re.compile(
 
 
 def type_names() -> dict[str, str]:
-    """Every name that a type may be written by."""
     names: dict[str, str] = {}
     for dtype in DType:
         names[dtype.value] = dtype.value
@@ -41,7 +40,7 @@ def type_names() -> dict[str, str]:
 
 
 def read_signature(text: str) -> list[Argument]:
-    """Inputs and scalars as written, then results, then the sizes by their first mention. Raises BadRequest."""
+    """Inputs and scalars, results, then sizes by first mention. Raises BadRequest."""
     match = _WHOLE.fullmatch(text)
     if match is None:
         raise BadRequest(f"'{text}' is not a signature: it needs (arguments) -> results.", SIGNATURE_HINT)
@@ -62,7 +61,6 @@ def read_signature(text: str) -> list[Argument]:
 
 
 def read_constraints(text: str) -> list[str]:
-    """The conditions on sizes in a signature that ``read_signature`` takes, such as ``k <= cols``."""
     match = _WHOLE.fullmatch(text)
     bounded = [_SIZE.fullmatch(part) for part in _parts(match["given"] if match else "")]
     return [f"{found['name']} {found['sign']} {found['bound'].strip()}" for found in bounded if found]
@@ -73,7 +71,7 @@ def _named(arg: Argument) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """At commas outside of all brackets."""
+    """At commas outside of brackets."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign in "[(") - (sign in "])")

@@ -1,4 +1,4 @@
-"""A new challenge of a signature and its reference in PyTorch: everything but the kernels and the prose."""
+"""A new challenge from a signature and a PyTorch reference, without kernels and prose."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFERENCE_HINT = (
     "An expression such as torch.softmax(x, dim=1), statements with ; of which the last is the result, or a file that "
     "defines reference(...)."
 )
-# Characters. Blocks of 128 make an example long even if there is one of each.
+# Characters. Blocks of 128 make any example long.
 _USUAL_EXAMPLE, _MOST_EXAMPLE = 600, 2500
 
 
@@ -48,7 +48,7 @@ def read_tolerance(text: str) -> dict[str, float] | None:
 
 
 def reference_of(said: str, manifest: Manifest) -> str:
-    """The text of ``reference.py``. Raises BadRequest."""
+    """Raises BadRequest."""
     path = Path(said)
     try:
         if said.endswith(".py") and path.is_file():
@@ -76,7 +76,7 @@ def reference_of(said: str, manifest: Manifest) -> str:
 
 @dataclass
 class Stated:
-    """See ``Operation``. Its cases are those that the reference answers."""
+    """Its cases are those that the reference answers."""
 
     slug: str
     said: str
@@ -118,7 +118,7 @@ class Stated:
         return self._asked(manifest).of(suite.hidden_cases(manifest))
 
     def solutions(self, manifest: Manifest) -> Mapping[Language, str]:
-        """To be replaced. That in PyTorch is written when the challenge loads."""
+        """Placeholders."""
         return {
             language: f"{language.comment} {TO_DO}\n{starter(manifest, language)}"
             for language in manifest.languages
@@ -136,7 +136,7 @@ class Stated:
 
 @dataclass(frozen=True)
 class Written:
-    """``dropped``: usual cases that the reference does not answer; ``advice``: what its own errors suggest, or ""."""
+    """``dropped``: usual cases without an answer; ``advice``: by its own errors, or ""."""
 
     folders: list[Path]
     dropped: list[str]
@@ -146,7 +146,7 @@ class Written:
 def write_stated(
     catalogue: Catalogue, draft: Draft, said: str, tolerance: Mapping[str, float] | None
 ) -> Written:
-    """Write the folders. Raises as ``write_challenge``."""
+    """Raises as ``write_challenge``."""
     operation = Stated(draft.slug, said, tolerance)
     try:
         folders = write_challenge(catalogue, draft, operation)
@@ -163,7 +163,7 @@ def write_stated(
 
 
 def _propose(challenge: Challenge) -> str:
-    """Write the tolerance that the reference's own errors need. Returns what else to do if there is none."""
+    """Returns advice if there is no tolerance."""
     found = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu")
     proposed = found.proposed
     path = challenge.folder / "challenge.toml"

@@ -1,4 +1,4 @@
-"""The edge-case suite of a new challenge: every edge of every size, every special value of a float."""
+"""The edge-case suite of a new challenge."""
 
 from __future__ import annotations
 
@@ -21,27 +21,25 @@ _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
 _ODD = {1: (777,), 2: (33, 21), 3: (11, 9, 13)}
 _PRIME = {1: (1009,), 2: (31, 37), 3: (11, 7, 13)}
 _LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
-# Larger sizes for buffers that all have one dimension.
+# Sizes if all buffers have one dimension.
 _LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
 _LARGE_ELEMENTS = 1000
-# In all arrays of a case: Triton's interpreter takes about a second for a tenth of them.
+# Triton's interpreter takes ten seconds.
 MOST_ELEMENTS = 1 << 20
-# What an aligned size is a multiple of.
 _WHOLE = 128
 _ALIGNED = {1: (16_384,), 2: (128, 256)}
 _VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
 _MORE = 5
-# Next to the block sizes that students choose.
+# Next to usual block sizes.
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
 _TILE = 16
-# Sizes that may take the place of others that break a constraint.
+# Replacements for sizes that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 _UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
 _WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
-# How many numbers are tried for a size with a constraint of its own.
 _FAR = 1024
-# The formatter's line length, and what an argument of a case on several lines is indented by.
+# The formatter's line length.
 LINE, _INDENT = 110, " " * 12
 _PLAIN = {
     "zeros": ("zeros", "Constant(0)"),
@@ -55,8 +53,6 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class Planned:
-    """A case to be written. ``inputs``: recipes as Python text."""
-
     name: str
     category: str
     sizes: Sizes
@@ -67,7 +63,7 @@ class Planned:
     on: str = ""
 
     def case(self, names: Mapping[str, object] | None = None) -> recipes.Case:
-        """``names``: what the recipes' texts may use beside ``grader.challenge.cases``."""
+        """Names for recipes, besides ``grader.challenge.cases``."""
         known = {**vars(recipes), **(names or {})}
         inputs = {name: eval(text, known) for name, text in self.inputs.items()}  # noqa: S307 - our own text
         return recipes.Case(
@@ -95,7 +91,6 @@ class Planned:
 
 
 def _dictionary(name: str, values: Mapping[str, str]) -> str:
-    """An argument of ``case``: on one line if it fits, else an entry to a line."""
     entries = [f'"{key}": {text}' for key, text in values.items()]
     line = f"{name}={{{', '.join(entries)}}}"
     if len(f"{_INDENT}{line},") <= LINE:
@@ -104,7 +99,6 @@ def _dictionary(name: str, values: Mapping[str, str]) -> str:
 
 
 def _entry(text: str) -> str:
-    """A recipe with its key. If that is too long, an argument to a line."""
     inner, recipe = f"{_INDENT}    ", text.partition(": ")[2]
     line = f"{inner}{text},"
     call = ast.parse(recipe, mode="eval").body
@@ -122,14 +116,14 @@ def public_cases(manifest: Manifest) -> list[Planned]:
 
 
 def large_case(manifest: Manifest) -> Planned | None:
-    """At sizes just below those of the largest workload, for a GPU alone; None if the constraints forbid them."""
+    """Just below the largest workload's sizes, for a GPU; None if the constraints forbid them."""
     largest = manifest.workloads[-1].sizes
     sizes = {name: size - 1 if size > _WHOLE else size for name, size in largest.items()}
     return Planned("almost_timed", "large", sizes, on="gpu") if is_possible(manifest, sizes) else None
 
 
 def _scalars(manifest: Manifest) -> Iterator[Planned]:
-    """All with other values than usual: a kernel that has one of the usual ones in its source fails."""
+    """A kernel with a hard-coded scalar fails."""
     others = {arg.name: other_value(arg) for arg in manifest.scalars}
     if others:
         whole = {arg.name for arg in manifest.scalars if not arg.dtype.floating}
@@ -138,7 +132,6 @@ def _scalars(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _left_out(manifest: Manifest) -> Iterator[Planned]:
-    """Each optional input alone, and all of them."""
     sizes, names = _sizes(manifest, _VALUES), manifest.optional
     for name in names:
         yield Planned(f"no_{name}", "basic", sizes, without=[name])
@@ -147,7 +140,7 @@ def _left_out(manifest: Manifest) -> Iterator[Planned]:
 
 
 def hidden_cases(manifest: Manifest) -> list[Planned]:
-    """Other sizes and another mix of values than in the public suite."""
+    """Other sizes and values than in the public suite."""
     sizes = _sizes(manifest, {1: (8191,), 2: (67, 43), 3: (17, 19, 7)})
     cases = [Planned("hidden_prime", "prime", sizes)] if sizes else []
     if floats := {name: dtype for name, dtype in _floats(manifest).items() if dtype.as_float.nan}:
@@ -171,8 +164,7 @@ def _shapes(manifest: Manifest) -> list[Planned]:
 
 
 def _bounded_in_size(manifest: Manifest, cases: Sequence[Planned]) -> list[Planned]:
-    """Those that are possible. If all arrays of one are too large together (a size that stands for two dimensions
-    squares the usual numbers), its largest size is cut, and keeps what the case's category says of it."""
+    """Those possible. If arrays are too large together, cuts the largest size within the category."""
     cut = [_cut(manifest, case) for case in cases]
     return [case for case in cut if case is not None and is_possible(manifest, case.sizes)]
 
@@ -190,7 +182,7 @@ def _cut(manifest: Manifest, case: Planned) -> Planned | None:
 
 
 def _smaller(size: int, category: str) -> int | None:
-    """About half of ``size``; None if there is none of this category."""
+    """About half; None if none has this category."""
     half = size // 2
     if category == "block_edge" or half < (_WHOLE if category == "aligned" else 2):
         return None
@@ -212,12 +204,12 @@ def _empty(manifest: Manifest) -> Iterator[Planned]:
 
 
 def writes_nothing(manifest: Manifest, name: str) -> bool:
-    """True if every result is empty where the size ``name`` is 0: that of a sum over it is not."""
+    """Every result is empty at size 0, unlike that of a sum over it."""
     return all(any(name in parse(text).names for text in arg.shape) for arg in manifest.results)
 
 
 def _edges(manifest: Manifest) -> Iterator[Planned]:
-    """Each size at each edge, the others small. Numbers of the constraints are edges if blocks end there."""
+    """The others are small. Constraints' numbers are edges if blocks end there."""
     said = {int(number) for text in manifest.constraints for number in re.findall(r"\d+", text)}
     bounds = {edge for number in said for edge in (number - 1, number) if edge >= _TILE - 1}
     near = {edge for edge in bounds if min(edge % _TILE, -edge % _TILE) <= 1}
@@ -228,15 +220,14 @@ def _edges(manifest: Manifest) -> Iterator[Planned]:
 
 
 def _aligned(manifest: Manifest) -> dict[str, int]:
-    """Multiples of 128. With three sizes or more, only the first; the others are the first workload's powers of two, to
-    keep arrays small enough for the interpreter."""
+    """With three sizes or more, only the first is aligned; the others are the first workload's powers of two."""
     if len(manifest.sizes) in _ALIGNED:
         return _sizes(manifest, _ALIGNED)
     return _mended(manifest, {**manifest.workloads[0].sizes, manifest.sizes[0]: 128})
 
 
 def _values(manifest: Manifest) -> list[Planned]:
-    """All at the same sizes, so a kernel that returns its last answer fails."""
+    """Equal sizes, so a kernel that returns its last answer fails."""
     sizes = _sizes(manifest, _VALUES)
     floats, integers = _floats(manifest), _integers(manifest)
     bound = {} if floats else _bounded(manifest, sizes)
@@ -265,7 +256,6 @@ def _values(manifest: Manifest) -> list[Planned]:
 
 
 def _bounded(manifest: Manifest, sizes: Sizes) -> dict[str, tuple[int, int]]:
-    """The least and the largest value of each integer input that may have no others."""
     found = {arg.name: strict_bounds(arg, sizes) for arg in manifest.given}
     return {name: ends for name, ends in found.items() if ends is not None and name in _integers(manifest)}
 
@@ -276,7 +266,6 @@ def _within(bound: Mapping[str, tuple[int, int]], name: str) -> dict[str, str]:
 
 
 def _has(dtype: DType, name: str) -> bool:
-    """Whether the type has the special value of a case."""
     if not dtype.floating:
         return name in ("zeros", "ones")
     facts = dtype.as_float
@@ -286,7 +275,7 @@ def _has(dtype: DType, name: str) -> bool:
 
 
 def _on(recipe: str, arg: Argument) -> str:
-    """``recipe`` over numbers that the argument may hold."""
+    """Within the numbers that the argument may hold."""
     base = ""
     if recipe.startswith("Sprinkle") and arg.dtype.floating:
         if not arg.dtype.as_float.signed:
@@ -312,7 +301,7 @@ def _floats(manifest: Manifest) -> dict[str, DType]:
 
 
 def _integers(manifest: Manifest) -> dict[str, DType]:
-    """Those whose elements may be any: sorted ones and offsets are as the manifest draws them."""
+    """Without sorted ones and offsets."""
     ordered = {arg.name for arg in manifest.given if arg.values.dist in ("sorted", "offsets")}
     return {
         name: dtype
@@ -330,8 +319,7 @@ def _readable(manifest: Manifest) -> dict[str, DType]:
 
 
 def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
-    """``table``'s sizes for this number of sizes, the rest small, in an order that leaves no buffer empty if
-    possible."""
+    """Leaves no buffer empty if possible."""
     names = manifest.sizes
     values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]
@@ -361,7 +349,7 @@ def is_possible(manifest: Manifest, sizes: Sizes) -> bool:
 
 
 def alone(manifest: Manifest, name: str, size: int) -> int:
-    """The nearest size that the constraints on ``name`` alone allow, preferably a larger one."""
+    """By the constraints on ``name`` alone, preferably larger."""
     conditions = [
         condition for condition in map(parse_condition, manifest.constraints) if condition.names == {name}
     ]
@@ -379,8 +367,7 @@ def alone(manifest: Manifest, name: str, size: int) -> int:
 
 
 def _mended(manifest: Manifest, sizes: Sizes, kept: Sequence[str] = ()) -> dict[str, int]:
-    """The nearest possible sizes, with those that are ``kept`` unchanged; ``sizes`` themselves if none is found. At
-    most two sizes change."""
+    """With ``kept`` unchanged and at most two changes; ``sizes`` if none is found."""
     if is_possible(manifest, sizes):
         return dict(sizes)
     sizes = {name: size if name in kept else alone(manifest, name, size) for name, size in sizes.items()}

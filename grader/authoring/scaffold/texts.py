@@ -1,5 +1,3 @@
-"""The text files of a new challenge: manifest, spec, cases, reference."""
-
 from __future__ import annotations
 
 import ast
@@ -17,13 +15,12 @@ from grader.challenge.model import Argument, Kind, Manifest
 _RECIPES = ("INF", "NAN", "Choice", "Constant", "PowersOfTwo", "Sprinkle", "Uniform")
 
 
-# Triton's interpreter has no denormal bfloat16: it gives a small normal number.
+# Triton's interpreter has no denormal bfloat16.
 _FLUSHED = 2.4e-38
 _TOLERANCE = {
     True: "The example is exact in every precision.",
     False: "The example is exact in every precision, but for denormal numbers in Triton's interpreter.",
 }
-# The formatter's line length.
 _LINE = 110
 _OF_NOTHING = "the result is PyTorch's for empty inputs (a sum of nothing is 0), and is written"
 
@@ -34,8 +31,9 @@ def manifest_text(
     origin: str = "From its source.",
     waived: Mapping[str, str] | None = None,
 ) -> str:
-    """``tolerance``: that of another problem, ``atol`` and ``rtol``, and its ``origin``; without it, of the example.
-    ``waived``: requirements and the reasons."""
+    """``tolerance``: another problem's, with its ``origin``; default: the example's. ``waived``: requirements
+    and reasons.
+    """
     exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
     lines = [
         f"title = {_quoted(manifest.title)}",
@@ -108,7 +106,7 @@ def _argument(arg: Argument) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A TOML string; JSON's escapes are valid TOML."""
+    """JSON's escapes are valid TOML."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -183,12 +181,12 @@ def _value(formula: Formula) -> str:
 
 
 def python_of(text: str) -> str:
-    """A shape expression in Python, which lacks only cdiv."""
+    """Python lacks only cdiv."""
     return ast.unparse(ast.parse(text)).replace("cdiv(", "(lambda a, b: -(-a // b))(")
 
 
 def spec_text(manifest: Manifest) -> str:
-    """``spec.md`` with every section that `grader challenge check` requires, and a valid example."""
+    """With every required section, and a valid example."""
     made = formulas(manifest)
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
@@ -208,7 +206,7 @@ def spec_text(manifest: Manifest) -> str:
 
 
 def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
-    """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
+    """``said``: the reference; ``example``: in numbers, or ""."""
     rows = contract_rows(cases, manifest)
     rows += constraint_rows(manifest)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
@@ -233,7 +231,6 @@ def constraint_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
 
 
 def _equations(results: str, said: str) -> str:
-    """One statement a line, the last of which gives the results."""
     if not said:
         return results
     *before, last = [ast.unparse(node) for node in ast.parse(said).body] or [said]
@@ -241,7 +238,7 @@ def _equations(results: str, said: str) -> str:
 
 
 def contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
-    """Condition, result, and the cases that test it. Omits rows that no case of the new suite tests."""
+    """Condition, result, cases. Omits rows that no case tests."""
     rows = [
         (
             f"`{name} = 0`",
@@ -340,7 +337,7 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
 
 
 def _example_number(dtype: DType, number: int) -> int:
-    """Small, positive, and exact in the type, doubled too."""
+    """Exact in the type even if doubled."""
     if dtype is DType.BOOL:
         return number % 2
     if dtype is DType.FLOAT8_E8M0:
@@ -349,7 +346,7 @@ def _example_number(dtype: DType, number: int) -> int:
 
 
 def example_sizes(manifest: Manifest) -> dict[str, int]:
-    """The first combination of 2, 3 and 1 that the shapes allow."""
+    """The first of 2, 3 and 1 that the shapes allow."""
     for values in itertools.product((2, 3, 1), repeat=len(manifest.sizes)):
         sizes = dict(zip(manifest.sizes, values, strict=True))
         if is_possible(manifest, sizes):

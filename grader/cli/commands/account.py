@@ -1,4 +1,4 @@
-"""`login`, `logout`: get a token by a code that the user types into a page (RFC 8628), or by password."""
+"""`login`, `logout`: a token by a code (RFC 8628) or by password."""
 
 from __future__ import annotations
 
@@ -126,12 +126,11 @@ def _ask_name() -> str:
 
 # slow_down adds this to the interval (RFC 8628, section 3.5).
 SLOWER_SECONDS = 5
-# Limits for the interval that a server asks for.
 _MIN_SECONDS, _MAX_SECONDS = 1, 60
 
 
 def sign_in(client: Client, body: DeviceCodeBody) -> TokenView:
-    """Show the code and wait until it is approved. Raises AccessDenied, ExpiredToken."""
+    """Raises AccessDenied, ExpiredToken."""
     code = understood(
         DeviceCode, client.post("/device-codes", body.model_dump(exclude_none=True, mode="json"))
     )
@@ -158,7 +157,7 @@ def _wait(client: Client, code: DeviceCode) -> TokenView:
             )
         except AuthorizationPending:
             return None
-        except (SlowDown, TooMany, Unreachable):  # a server that restarts is back soon
+        except (SlowDown, TooMany, Unreachable):  # a restarting server is back soon
             interval = min(interval + SLOWER_SECONDS, _MAX_SECONDS)
             return None
 
@@ -181,7 +180,7 @@ def _wait(client: Client, code: DeviceCode) -> TokenView:
 
 
 def _page(client: Client, address: str) -> str:
-    """The page's address. Must be a web page, because a browser opens what the server names here."""
+    """A browser opens it, so it must be a web page."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Unreachable(f"{client.server} sent no page to open.", "Sign in with --password.")

@@ -58,7 +58,7 @@ def leaderboard(
 
 
 def _move(client: Client, slug: str, withdraw: str | None, put_back: str | None) -> SubmissionView:
-    """Take an entry off the board of ``slug``, or put it back. Raises BadRequest if it is another challenge's."""
+    """Raises BadRequest for another challenge's."""
     if withdraw and put_back:
         raise BadRequest("--withdraw and --put-back exclude each other.", "Use one of them.")
     path = f"/submissions/{segment(withdraw or put_back or '')}"

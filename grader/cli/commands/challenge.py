@@ -1,4 +1,4 @@
-"""`challenge`: the teacher's commands: `new`, `check`, `diff`, and those of other modules."""
+"""`challenge`: the teacher's commands."""
 
 from __future__ import annotations
 
@@ -136,7 +136,9 @@ def import_(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="You may use it under its licence.")] = False,
 ) -> int:
-    """Make a challenge of another platform's problem, and list what is left to do. Runs the problem's Python."""
+    """Make a challenge of another platform's problem, and list the remaining steps. Runs the problem's
+    Python.
+    """
     catalogue = local_catalogue(beginning=True)
     from grader.authoring.importing.challenge import write_imported
     from grader.authoring.importing.source import local_copy, read
@@ -187,7 +189,7 @@ def export(
 
 
 def _allowed(name: str, asks: str) -> bool:
-    """Raises BadRequest if stdin is not a terminal."""
+    """Raises BadRequest without a terminal."""
     words = f"Its licence ({name or 'none'}) {asks}."
     if not sys.stdin.isatty():
         raise BadRequest(words, "If you may use it, say so with --yes.")
@@ -195,14 +197,14 @@ def _allowed(name: str, asks: str) -> bool:
 
 
 def ask(what: str, default: str) -> str:
-    """The user's answer; ``default`` if stdin is not a terminal."""
+    """``default`` without a terminal."""
     if not sys.stdin.isatty():
         return default
     return str(typer.prompt(what, default=default, err=True))
 
 
 def _ask_track(tracks: list[str]) -> str:
-    """Raises BadRequest if stdin is not a terminal: no track is a good default."""
+    """No track is a good default: raises BadRequest without a terminal."""
     if not sys.stdin.isatty():
         known = f"The tracks are: {', '.join(tracks)}." if tracks else "There are none yet; use any text."
         raise BadRequest("A challenge needs a track: --track NAME.", known)
@@ -302,7 +304,7 @@ def _chapters(catalogue: Catalogue, slugs: list[str], every: bool) -> list[str]:
 
 
 def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) -> list[str]:
-    """The chosen slugs. Raises BadRequest unless they are chosen in exactly one way."""
+    """Raises BadRequest unless they are chosen in exactly one way."""
     if bool(slugs) + every + changed != 1:
         raise BadRequest("Which challenges?", "Name them, or use --all or --changed.")
     if slugs:
@@ -319,7 +321,6 @@ def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) 
 
 _COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
 _PARTS = {"args": "signature", "allow": "allowed libraries"}
-# At most this many lines of a change are shown.
 _MAX_LINES = 12
 
 
@@ -406,7 +407,6 @@ def _show(found: VersionDiff) -> None:
 
 
 def _lines(change: ChangeView) -> list[str]:
-    """The lines that differ; empty for a part that was added or removed."""
     if change.kind != "changed":
         return []
     if isinstance(change.before, str) and isinstance(change.after, str):
@@ -419,7 +419,7 @@ def _lines(change: ChangeView) -> list[str]:
 
 
 def _leaves(where: str, before: Any, after: Any) -> Iterator[str]:
-    """``sizes.n: 7 -> 11`` for each value that differs."""
+    """Gives lines such as ``sizes.n: 7 -> 11``."""
     old, new = _named(before), _named(after)
     if old is None or new is None:
         if before != after:
@@ -441,14 +441,13 @@ def _text(value: Any) -> str:
     return "none" if value is None else jsons.dumps(value)
 
 
-# A check without a line for so long says what it is doing.
+# A check without output for this time reports its work.
 _QUIET_SECONDS = 60.0
 _STATUS_COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bold red", Status.SKIPPED: "dim"}
 
 
 class ProofProgress:
-    """A context manager that reports on stderr: one live line on a terminal, else a line for each tenth, and one for
-    each minute without any."""
+    """A live line on a terminal, else one for each tenth, and for each minute without any."""
 
     def __init__(self) -> None:
         self._bar = Bar(

@@ -1,4 +1,4 @@
-"""`challenges`, `show`, `init`: challenges of the server or of this machine's catalogue."""
+"""`challenges`, `show`, `init`."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def put_detail(detail: ChallengeDetail) -> None:
 
 
 def _with_summaries(spec: str) -> str:
-    """Rich drops HTML, which would drop the subjects of hints."""
+    """Rich drops HTML, and with it the subjects of hints."""
     return re.sub(r"<details>\s*<summary>(.*?)</summary>", r"\n**\1**\n", spec, flags=re.DOTALL)
 
 

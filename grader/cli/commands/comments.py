@@ -114,7 +114,6 @@ def _keep_note(submission: str, text: str, json: bool) -> int:
 
 
 def put_note(view: SubmissionView) -> None:
-    """The author's own note; nothing without one."""
     if view.note:
         say("Your note:", "bold")
         tell("\n".join(f"    {line}" for line in view.note.split("\n")))

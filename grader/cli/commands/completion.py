@@ -1,7 +1,7 @@
-"""`completion`: scripts that make Tab complete commands, options, challenges and submissions.
+"""`completion`: scripts for Tab.
 
-A script holds every word of the command line, so Tab starts no program; Typer's own completion starts Python each time.
-Names of challenges and submissions come from the files of ``names``, which contain nothing that a shell would expand.
+A script holds every word of the command line, so Tab starts no program; Typer's own starts Python each time.
+Other names come from the files of ``names``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from grader.errors import GraderError
 
 app = make_app()
 Shell = Literal["bash", "zsh", "fish", "powershell"]
-# The shell reads these files on demand, so its start stays fast.
+# Read on demand, so a shell starts fast.
 _HOW = {
     "bash": "grader completion bash > ~/.local/share/bash-completion/completions/grader",
     "zsh": 'grader completion zsh > "${fpath[1]}/_grader"',
@@ -54,7 +54,6 @@ def completion(
 
 
 def this_shell() -> str:
-    """By $SHELL, which Windows does not have."""
     shell = PurePath(os.environ.get("SHELL", "")).name
     if shell in _HOW:
         return shell
@@ -62,7 +61,6 @@ def this_shell() -> str:
 
 
 FILES = "files"
-# The list of names for a placeholder in a command's help.
 _KINDS = {
     "SLUG": (names.CHALLENGES,),
     "ID": (names.SUBMISSIONS,),
@@ -75,7 +73,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Taken:
-    """The completions at a place: words, and kinds of names (``files``, or a list of ``names``)."""
+    """Words, and kinds of names."""
 
     words: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -83,7 +81,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Option:
-    """``spellings``: all spellings of the option. ``takes`` is None for a switch."""
+    """``takes`` is None for a switch."""
 
     spellings: tuple[str, ...]
     help: str
@@ -92,7 +90,7 @@ class Option:
 
 @dataclass(frozen=True)
 class CursorPlace:
-    """A command or group by its words after `grader`; for a group, ``takes.words`` are its commands."""
+    """A command or group by its words after `grader`."""
 
     path: str
     help: str
@@ -101,7 +99,7 @@ class CursorPlace:
 
 
 def places() -> list[CursorPlace]:
-    """Every command and group, `grader` itself (the empty path) first."""
+    """`grader` (the empty path) first."""
     found = [CursorPlace("", "", Taken((*COMMANDS, "help")))]
     for name, (_, help_line) in COMMANDS.items():
         with contextlib.suppress(ModuleNotFoundError):  # an extra that is not installed
@@ -129,7 +127,7 @@ def _options(command: Any) -> Iterator[Option]:
 
 
 def _argument(command: Any) -> Taken:
-    """The completions of all arguments together: the scripts do not count arguments."""
+    """Scripts do not count arguments."""
     found = [_taken(parameter) for parameter in command.params if parameter.param_type_name == "argument"]
     words = tuple(word for each in found for word in each.words)
     return Taken(words, tuple(dict.fromkeys(kind for each in found for kind in each.kinds)))
@@ -147,7 +145,7 @@ def _taken(parameter: Any) -> Taken:
 
 
 def _choices(parameter: Any) -> tuple[str, ...]:
-    """The choices of a Literal. Typer's releases keep them in different places."""
+    """Typer's releases keep them in different places."""
     choices = getattr(getattr(parameter, "type", None), "choices", ())
     annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
     if not choices and get_origin(annotation) is Literal:
@@ -161,7 +159,6 @@ def _first_sentence(text: str | None) -> str:
 
 _HEAD = "# Completion of grader; made by: grader completion {name}\n"
 
-# bash and zsh share the table of words and kinds by place.
 _TABLE = """\
 _grader_is_place() {{
   case "$1" in
@@ -283,7 +280,7 @@ def zsh(found: Sequence[CursorPlace]) -> str:
 
 
 def _table(found: Sequence[CursorPlace]) -> str:
-    """After an option that takes a value, only its value is completed, so its case returns at once."""
+    """After an option that takes a value, only the value is completed."""
     values = [
         f"    {' | '.join(shlex.quote(f'{place.path} {each}') for each in option.spellings)}) "
         f"{_assigned(option.takes)}; return ;;"
@@ -345,7 +342,7 @@ def _fish_names(kind: str) -> str:
 
 
 def _fish_text(text: str) -> str:
-    """Single-quoted: fish then needs only backslashes and quotes escaped."""
+    """Fish escapes only backslashes and quotes in single quotes."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 

@@ -1,4 +1,4 @@
-"""`course` and `roster`: courses on the server, their staff and their students."""
+"""`course` and `roster`."""
 
 from __future__ import annotations
 

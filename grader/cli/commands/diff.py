@@ -123,13 +123,13 @@ def _side(side: ComparedSide) -> dict[str, Any]:
     return {"name": side.name, "submission": view}
 
 
-# Search at most this many submissions for the previous one.
+# Submissions searched for the previous one.
 _BACK = 200
 
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """A file or a submission. ``view`` is None for a file, ``report`` for a submission that is not done."""
+    """``view`` is None for a file."""
 
     name: str
     source: str
@@ -139,7 +139,7 @@ class ComparedSide:
 
 @dataclass(frozen=True)
 class TimeChange:
-    """A workload that both were timed on, in microseconds; ``sure`` if the intervals do not overlap."""
+    """In microseconds; ``sure`` if the intervals do not overlap."""
 
     workload: str
     before_us: float
@@ -158,14 +158,14 @@ class SubmissionComparison:
 
     @property
     def lines(self) -> list[str]:
-        """The unified diff; empty if the sources are the same."""
+        """Empty if equal."""
         old, new = self.before, self.after
-        # Without line ends: CRLF and LF compare equal.
+        # CRLF and LF compare equal.
         return list(unified(old.source.splitlines(), new.source.splitlines(), old.name, new.name))
 
     @property
     def changes(self) -> list[TimeChange]:
-        """The workloads that both were timed on; empty if the devices differ."""
+        """Empty if the devices differ."""
         old, new = self.before.report, self.after.report
         if old is None or new is None or (old.device, old.challenge) != (new.device, new.challenge):
             return []
@@ -184,8 +184,8 @@ def _changes(before: list[WorkloadReport], after: list[WorkloadReport]) -> Itera
 def compare(
     client: Client, first: str, second: str | None, challenge: str | None = None
 ) -> SubmissionComparison:
-    """Compare the older with the newer: a single submission with the one before it, a single file with the latest.
-    Raises NotFound if there is none, BadRequest for a file that cannot be read.
+    """A single submission with the one before it, a file with the latest. Raises NotFound, or BadRequest for
+    a file that cannot be read.
     """
     if second is not None:
         return SubmissionComparison(side(client, first), side(client, second))
@@ -194,7 +194,7 @@ def compare(
 
 
 def side(client: Client, name: str) -> ComparedSide:
-    """A file if it exists or the name has a source's suffix; else a submission."""
+    """A file if it exists or has a source's suffix."""
     path = Path(name)
     if Language.of_file(name) is not None or path.is_file():
         return ComparedSide(name, _read(path))

@@ -191,7 +191,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
-    """The body of the present assignment; for a new one, only its limits."""
+    """A new assignment has only limits yet."""
     try:
         view = understood(AssignmentView, client.get(_path(course, slug)))
     except NotFound as error:
@@ -516,7 +516,7 @@ def _earned(given: AssignmentGrade) -> str:
 
 
 def _total(found: StudentGrades) -> tuple[str, str]:
-    """By the course's policy; an older server only adds the points up."""
+    """An older server only adds the points up."""
     if found.total is None or found.total_most is None:
         return formats.points(found.points), formats.points(found.most)
     return formats.points(found.total), formats.points(found.total_most)

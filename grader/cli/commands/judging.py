@@ -1,4 +1,4 @@
-"""`test`, `profile`, `replay`: the server's judge on this machine, without queue or database."""
+"""The server's judge on this machine, without queue or database."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def replay(
 
 
 def _replayed(report: Report, name: str | None) -> CaseReport:
-    """The case of that name, or the first that failed. Raises BadRequest if no such case has its data."""
+    """By name, or the first that failed. Raises BadRequest if its data is missing."""
     known = [case for case in report.cases if case.seed is not None and not case.hidden]
     chosen = [case for case in known if (case.verdict.failed if name is None else case.name == name)]
     if not chosen:
@@ -202,7 +202,7 @@ def _finish(report: Report, file: Path, json: bool) -> int:
 
 
 def _not_python(challenge: Challenge, language: Language, source: str, wrong: str, device: str) -> Report:
-    """The judge's report of a syntax error, without starting a box, which takes seconds."""
+    """Starts no box, which takes seconds."""
     from grader.challenge.pattern import cases_on
 
     return Report(
@@ -219,7 +219,7 @@ def _not_python(challenge: Challenge, language: Language, source: str, wrong: st
 
 
 class Display:
-    """A context manager that shows progress on stderr: one live line on a terminal, else a line for each state."""
+    """A live line on a terminal, else one for each state."""
 
     def __init__(self) -> None:
         self._live = aside().is_terminal

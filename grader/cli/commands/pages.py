@@ -14,7 +14,7 @@ from grader.cli.terminal import say, tell
 
 app = make_app()
 
-# An id: ten letters and digits, without i, l, o and u.
+# Ten letters and digits, without i, l, o and u.
 _ID = re.compile(r"[0-9a-hjkmnp-tv-z]{10}")
 
 
@@ -42,7 +42,7 @@ def open_in_browser(
 
 
 def page_of(what: str | None, leaderboard: bool = False) -> str:
-    """The path of a page. A name that looks like an id is a submission's, unless a known challenge has it."""
+    """A name that looks like an id is a submission's, unless a known challenge has it."""
     if what is None:
         return "/"
     if leaderboard:

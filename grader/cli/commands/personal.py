@@ -1,4 +1,4 @@
-"""`account`: readers of a profile, the portfolio, export of a person's data, and deletion of an account."""
+"""`account`: a person's profile, portfolio, data and deletion."""
 
 from __future__ import annotations
 

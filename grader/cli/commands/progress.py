@@ -89,6 +89,6 @@ def _best(best: Best | None) -> Text:
 
 
 def _without_gpu(found: Progress) -> list[str]:
-    """Devices of speedups that say nothing about a GPU."""
+    """Devices whose speedups say nothing about a GPU."""
     lines = [line for track in found.tracks for line in track.challenges]
     return sorted({line.best.device for line in lines if line.best and not line.best.representative})

@@ -267,7 +267,7 @@ def _start(body: dict[str, str], watch: bool, json: bool) -> int:
 
 
 def _follow(client: Client, number: int, json: bool, unchanged: bool = False) -> int:
-    """Print a line at each change, and the result at the end."""
+    """A line at each change, and the result at the end."""
     path, last = f"/regrades/{number}", None
 
     def pause(found: RegradeView) -> float | None:

@@ -1,4 +1,4 @@
-"""`run`, `submit`, `status`, `watch`, `cancel`, `history`: submissions on the server."""
+"""`run`, `submit`, `status`, `watch`, `cancel`, `history`."""
 
 from __future__ import annotations
 
@@ -46,11 +46,10 @@ from grader.schemas.submission import (
 
 app = make_app()
 
-# Seconds before each resend; a restart of the server or its database takes less than all together.
+# Seconds before each resend; a server's restart takes less.
 RETRY_PAUSES = (1.0, 4.0)
-# `submit` and `run` print how many are left from here down.
+# From here down, the number left is printed.
 _FEW_LEFT = 5
-# Of a note in `history`.
 _NOTE_COLUMNS = 40
 
 
@@ -170,7 +169,7 @@ def run(
 def _read(
     file: Path, challenge: str | None, language: str | None, device: str | None, check: bool
 ) -> dict[str, Any]:
-    """The fields of a request body. Raises BadSource, BadRequest, UnknownLanguage."""
+    """Raises BadSource, BadRequest, UnknownLanguage."""
     from grader.challenge.source import language_of
 
     source = options.read_source(file)
@@ -187,8 +186,8 @@ def _read(
 
 
 def send(client: Client, path: str, body: SourceBody) -> Any:
-    """The server's answer to the body. Raises Unreachable if the server stays away, and the server's errors."""
-    # The key keeps a request that is sent again after a broken connection from making a second submission.
+    """Raises Unreachable, and the server's errors."""
+    # Thanks to the key, sending again makes no second submission.
     sent = body.model_dump(mode="json")
     for name in ("competition", "case"):
         if sent.get(name, "") is None:
@@ -245,7 +244,7 @@ def watch(
 ) -> int:
     """Follow a submission to its end and print its report."""
     client = connect()
-    # If the server cannot be reached at the start, fail at once.
+    # If the server is away at the start, fail at once.
     chosen = fetch(client, submission) if submission else fetch_last(client)
     return to_the_end(client, chosen.id, timeout, json="lines" if json else "")
 
@@ -330,7 +329,7 @@ def history(
 
 
 def _moment(text: str | None, *, end: bool) -> str | None:
-    """The time with this machine's offset: the server does not know its zone. Raises BadRequest."""
+    """The server does not know this machine's zone. Raises BadRequest."""
     if text is None:
         return None
     try:
@@ -387,6 +386,5 @@ def _outcome(view: SubmissionView) -> Text:
 
 
 def _beginning(note: str) -> str:
-    """Of a note, for a column."""
     first = note.partition("\n")[0]
     return first if len(first) <= _NOTE_COLUMNS else f"{first[: _NOTE_COLUMNS - 1]}…"

@@ -1,4 +1,4 @@
-"""`verify`: check that a platform signed a certificate; with ``--online``, that its result is still valid."""
+"""`verify`: check that a platform signed a certificate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ app = make_app(remote=True)
 
 # A certificate of 26 challenges and 51 repeats has a few megabytes.
 _BYTES = 64 * 1024 * 1024
-# In a certificate that was made again, all values differ.
+# If a certificate was made again, all values differ.
 _SHOWN = 20
 
 
@@ -86,7 +86,6 @@ def _platform_key(client: Client) -> str:
 
 
 def _changes(client: Client, checked: certificate.Checked) -> tuple[str, ...]:
-    """The differences from the certificate that the platform would give today."""
     said = checked.certificate
     path = f"/competitions/{segment(said['competition']['slug'])}/teams/{segment(said['team']['name'])}/certificate"
     try:
@@ -148,7 +147,7 @@ def _show(lines: Sequence[str], found: Verified) -> None:
 
 
 def _lines(file: Path, said: Any) -> list[str]:
-    """The certified facts in words. Raises BadRequest for other contents: anybody can sign anything."""
+    """Raises BadRequest for other contents: anybody can sign anything."""
     try:
         return _said(said)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
