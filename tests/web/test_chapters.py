@@ -29,6 +29,7 @@ def test_a_wrong_answer_gets_its_sentence_and_a_right_one_its_reason(
     assert "rounded up: 4 blocks" in answer("4")
     assert "1 of 3 exercises" in browser.get("/learn").text
     assert "0 of 3 exercises" in visit(bob).get("/learn").text
+    assert "1 of 3 exercises" in " ".join(browser.get("/progress").text.split())
     assert visit(None).get(PAGE).status_code == 200
 
 
