@@ -260,6 +260,9 @@ def measure(suite: Suite, text: str, count: int, seed: int, jobs: int) -> dict[s
             kind: f"{sum(bool(found['why']) for mutant, found in tried if mutant.kind == kind)} of {number}"
             for kind, number in sorted(Counter(mutant.kind for mutant, _ in tried).items())
         },
+        # The compiler unrolls loops: of a source's guard, some copies matter at few sizes alone.
+        "mistakes": len({(mutant.kind, mutant.line) for mutant, _ in tried}),
+        "mistakes_killed": len({(mutant.kind, mutant.line) for mutant, found in tried if found["why"]}),
         "cases_that_kill": len(killed_by),
         "not_reached": len(unreached),
         "survivors": [mutant.told for mutant in survivors],
@@ -291,6 +294,7 @@ def main() -> int:
         share = row["killed"] / max(row["mutants"], 1)
         print(
             f"{slug:24} {row['killed']:4} of {row['mutants']:4} killed ({share:.1%}), "
+            f"{row['mistakes_killed']} of {row['mistakes']} mistakes at a line of the source, "
             f"{row['not_reached']} not reached, {row['seconds']} s"
         )
         if options.show:
