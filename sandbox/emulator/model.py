@@ -16,7 +16,7 @@ from .names import NEED
 from .work import KINDS, Work
 
 # Increase it with each change to the model or the counts: times of two versions are not comparable.
-MODEL_VERSION = 10
+MODEL_VERSION = 11
 NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
 # Units of the needs for tensor cores and for lines.
 TENSOR_UNITS, LINE_UNITS = 65536, 4
@@ -159,6 +159,9 @@ class Launch:
     updates: int = 0  # sectors that atomics changed
     updates_most: int = 0  # of these, the most in one place of 256 bytes
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone
+    # Cycles of a block, by latency alone, after its last data from memory and from the second-level cache. Mean.
+    after_memory: float = 0.0
+    after_l2: float = 0.0
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
     rows: tuple[Row, ...] = ()
     spills: tuple[Spill, ...] = ()
@@ -316,8 +319,8 @@ def _with_turns(launch: Launch, card: Card, latency: float, busy: float) -> floa
         stay = work * (1 + queued)
         served = present / (stay + waits)
         queued = served * stay
-    took = each * customers / together / served
-    lost: float = max(took**card.overlap - busy**card.overlap, 0.0) ** (1 / card.overlap)
+    queueing = each * customers / together / served
+    lost: float = max(queueing**card.overlap - busy**card.overlap, 0.0) ** (1 / card.overlap)
     return max(latency, lost)
 
 
@@ -400,6 +403,24 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
     return most * math.pow(summed, 1.0 / card.overlap)
 
 
+def after_data(launch: Launch, parts: Mapping[str, float], card: Card = H200) -> float:
+    """Seconds from the launch's last data to its end. Other blocks' data hide what a block does after its own last
+    data, but the last block has nobody to hide it. ``parts`` weigh by their share in ``longest_of``: if units or
+    chains decide, data come early, and those parts have all that a block does."""
+    most = max(parts.values(), default=0.0)
+    shares = {name: math.pow(seconds / most, card.overlap) for name, seconds in parts.items()}
+    if not shares:
+        return 0.0
+    waited = shares.get("DRAM", 0.0) * launch.after_memory + shares.get("L2", 0.0) * launch.after_l2
+    return waited / math.fsum(shares.values()) / card.clock
+
+
+def took(launch: Launch, card: Card = H200) -> float:
+    """Seconds of a launch, less those of an empty one."""
+    parts = parts_of(launch, card)
+    return longest_of(parts, card) + after_data(launch, parts, card)
+
+
 def seconds_of(
     launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200, *, linked: int = 0
 ) -> float:
@@ -407,8 +428,7 @@ def seconds_of(
     ``linked`` go from one GPU to another. Of several GPUs, the launches of the one that takes longest."""
     launched: dict[int | None, float] = {}
     for launch in launches:
-        took = card.launch + longest_of(parts_of(launch, card), card)
-        launched[launch.gpu] = launched.get(launch.gpu, 0.0) + took
+        launched[launch.gpu] = launched.get(launch.gpu, 0.0) + card.launch + took(launch, card)
     return max(launched.values(), default=0.0) + copies_seconds(copies, copied, card, linked=linked)
 
 

@@ -192,6 +192,7 @@ struct timing {
     uint64_t issued, worked;
     uint64_t late_ready[LATE_GROUPS]; /* by group of cp.async */
     uint64_t product_ready;
+    uint64_t from_memory, from_l2; /* when the last data came from there */
 };
 
 struct warp {
@@ -353,7 +354,9 @@ struct weight { uint32_t slots, tensor; };
  * multiprocessor; ``cycles``: of a unit of each need; ``unscaled``: room for counts of blocks that do not count.
  * Output: ``counts`` for each row; ``updates`` of sectors by atomics, and ``updates_most`` of one place, in a sample
  * also ``updates_shared`` of one that three groups change; ``busiest``: for each need, the most that a multiprocessor
- * has; ``chain``: cycles of the slowest place for blocks, by latency alone; ``counted``: blocks in ``counts``. */
+ * has; ``chain``: cycles of the slowest place for blocks, by latency alone; ``counted``: blocks in ``counts``;
+ * ``after_memory``, ``after_l2``: cycles from the last data of theirs from memory, or from the second-level cache, to
+ * their ends, summed. */
 enum widths { WIDTHS(NUMBERED) };
 enum branches { BRANCHES(NUMBERED) };
 struct profile {
@@ -364,7 +367,7 @@ struct profile {
     uint64_t fresh, updates, updates_most, l1_lines, live, resident, multiprocessors, chain, busiest[NEED_COUNT];
     double cycles[NEED_COUNT];
     struct counts *unscaled;
-    uint64_t counted, updates_shared;
+    uint64_t counted, updates_shared, after_memory, after_l2;
 };
 
 /* Of a kernel's malloc in a block that runs a row at a time. Rows count from 0; freed_row NONE: it was not freed. */

@@ -504,6 +504,7 @@ void profile_block_begins(struct block *block) {
         w->timing.clock = w->timing.begins = w->timing.horizon = w->timing.shared_stored = 0;
         w->timing.round = w->timing.block_start = w->timing.guarded_until = 0;
         w->timing.issued = w->timing.worked = 0;
+        w->timing.from_memory = w->timing.from_l2 = 0;
         memset(w->timing.rounds, 0, sizeof w->timing.rounds);
         memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
         memset(w->timing.ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
@@ -511,14 +512,25 @@ void profile_block_begins(struct block *block) {
     }
 }
 
+static void later(uint64_t *clock, uint64_t than) {
+    if (than > *clock) *clock = than;
+}
+
 void profile_block_ends(struct block *block) {
-    uint64_t most = 0;
+    uint64_t most = 0, from_memory = 0, from_l2 = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
-        if (block->warps[i].timing.clock > most) most = block->warps[i].timing.clock;
-        if (block->warps[i].timing.horizon > most) most = block->warps[i].timing.horizon;
+        const struct timing *timing = &block->warps[i].timing;
+        later(&most, timing->clock);
+        later(&most, timing->horizon);
+        later(&from_memory, timing->from_memory);
+        later(&from_l2, timing->from_l2);
     }
     const struct launch *launch = block->launch;
     struct schedule *it = launch->engine->schedule;
+    if (it->part == PART_COUNTS) {
+        if (from_memory && from_memory < most) launch->profile->after_memory += most - from_memory;
+        if (from_l2 && from_l2 < most) launch->profile->after_l2 += most - from_l2;
+    }
     it->ran++;
     it->touched += block->touched;
     double issued = (double)block->asked[NEED_ISSUE];
@@ -540,9 +552,6 @@ void profile_block_ends(struct block *block) {
 enum { MAKER_BITS = 24, NO_MAKER = (1 << MAKER_BITS) - 1 };
 static uint64_t when(const struct warp *w, uint32_t operand) {
     return operand < w->block->launch->kernel->units ? w->timing.ready[operand] >> MAKER_BITS : 0;
-}
-static void later(uint64_t *clock, uint64_t than) {
-    if (than > *clock) *clock = than;
 }
 static void will_be_by(struct warp *w, uint32_t operand, uint64_t at, uint32_t maker) {
     if (operand < w->block->launch->kernel->units) w->timing.ready[operand] = at << MAKER_BITS | (maker & NO_MAKER);
@@ -791,6 +800,12 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
+/* Data comes after ``latency``, that of the cache or the memory that it is from, and ``more`` cycles. */
+static void arrives(struct warp *w, uint64_t begins, uint64_t latency, uint64_t more) {
+    if (latency >= L2_CYCLES) later(&w->timing.from_l2, begins + latency + more);
+    if (latency >= DRAM_CYCLES) later(&w->timing.from_memory, begins + latency + more);
+}
+
 /* Lanes ask for ``bytes`` of the array at ``address``. */
 static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
     struct counts *counts = counts_of(w);
@@ -810,6 +825,7 @@ uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum acce
             ask_second(w, sector, access, access == READS ? &latency : &stored);
             if (access == UPDATES) update_place(w->block->launch, sector / (PLACE / SECTOR), 1);
         }
+    if (access == READS && of_memory) arrives(w, w->timing.clock, latency, size / 64);
     return w->timing.clock + latency + size / 64;
 }
 
@@ -1007,6 +1023,7 @@ static uint64_t ask_first(
     for (uint32_t i = 0; i < count; i++)
         if (!cached || (!cache_has(w->block->first, sectors[i]) && !is_shared(w->block, sectors[i])))
             ask_second(w, sectors[i], access, access == READS ? &latency : &stored);
+    if (access == READS || access == COPIES) arrives(w, w->timing.begins, access == READS ? latency : stored, count);
     return latency;
 }
 
@@ -1077,7 +1094,9 @@ void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets,
         counts->dram += dram;
         later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
     }
-    if (access != WRITES) results_at(w, r, w->timing.begins + latency);
+    if (access == WRITES) return;
+    arrives(w, w->timing.begins, latency, 0);
+    results_at(w, r, w->timing.begins + latency);
 }
 
 /* A recursive function saves ``units`` of registers in local memory, and restores them. */
