@@ -78,7 +78,8 @@ class CProfile(ctypes.Structure):
         ("cycles", ctypes.c_double * len(NEEDS)),
         ("unscaled", ctypes.c_void_p),
         ("counted", ctypes.c_uint64),
-        *((name, ctypes.c_uint64) for name in ("updates_shared", "after_memory", "after_l2")),
+        ("updates_shared", ctypes.c_uint64),
+        ("after", ctypes.c_uint64 * 2),
     ]
 
 

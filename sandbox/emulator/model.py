@@ -159,7 +159,7 @@ class Launch:
     updates: int = 0  # sectors that atomics changed
     updates_most: int = 0  # of these, the most in one place of 256 bytes
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone
-    # Cycles of a block, by latency alone, after its last data from memory and from the second-level cache. Mean.
+    # Cycles of a block after its last data from memory and from the second-level cache, if it were alone. Mean.
     after_memory: float = 0.0
     after_l2: float = 0.0
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
@@ -330,7 +330,7 @@ def _is_barrier(row: Row) -> bool:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes through memory."""
+    """Bytes through memory or the second-level cache."""
 
     read: int
     written: int
@@ -352,6 +352,21 @@ def traffic_of(launch: Launch) -> Traffic:
     return Traffic(read, written)
 
 
+def l2_traffic_of(launch: Launch) -> Traffic:
+    """Bytes through the second-level cache. Stores move whole lines."""
+    read = written = 0
+    for row in launch.rows:
+        if row.remote:
+            continue
+        if row.work.access == "store":
+            written += max(row.l2, _SECTORS_OF_LINE * row.lines) * _BYTES_OF_SECTOR
+        elif _BULK_STORE.match(row.ptx):
+            written += row.l2 * _BYTES_OF_SECTOR
+        else:
+            read += row.l2 * _BYTES_OF_SECTOR
+    return Traffic(read, written)
+
+
 def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launch:
     """``launch`` with what it pushes out, after ``earlier`` ones of its call. What it writes itself stays in the
     second-level cache instead."""
@@ -364,14 +379,12 @@ def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launc
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     """Seconds of each part of a launch on its own."""
-    l2 = link = 0
+    link = 0
     for row in launch.rows:
-        # Stores move whole lines.
-        stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
         if row.remote:
+            stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
             link += max(row.l2, stored) * _BYTES_OF_SECTOR
-            continue
-        l2 += max(row.l2, stored) * _BYTES_OF_SECTOR
+    asked = l2_traffic_of(launch)
     moved = traffic_of(launch)
     both = 2 * min(moved.read, moved.written)
     reads, writes = max(moved.read - moved.written, 0) + launch.pushed, max(moved.written - moved.read, 0)
@@ -381,7 +394,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
         for need, units, cycles in needs
     }
     found |= {
-        "L2": l2 / card.l2,
+        "L2": (asked.read + asked.written) / card.l2,
         "DRAM": (both + writes) / card.dram + reads / card.dram_read,
         "link between GPUs": link / card.link,
         "atomics on one address": card.update * max(launch.updates_most, launch.updates / card.slices),
@@ -405,13 +418,18 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
 
 def after_data(launch: Launch, parts: Mapping[str, float], card: Card = H200) -> float:
     """Seconds from the launch's last data to its end. Other blocks' data hide what a block does after its own last
-    data, but the last block has nobody to hide it. ``parts`` weigh by their share in ``longest_of``: if units or
-    chains decide, data come early, and those parts have all that a block does."""
+    data, but the last block has nobody to hide it. Stores of blocks that are that far go on in that time. ``parts``
+    weigh by their share in ``longest_of``: if units or chains decide, data come early, and those parts have all that
+    a block does."""
     most = max(parts.values(), default=0.0)
     shares = {name: math.pow(seconds / most, card.overlap) for name, seconds in parts.items()}
     if not shares:
         return 0.0
-    waited = shares.get("DRAM", 0.0) * launch.after_memory + shares.get("L2", 0.0) * launch.after_l2
+    moved, asked = traffic_of(launch), l2_traffic_of(launch)
+    waited = sum(
+        shares.get(name, 0.0) * cycles * traffic.read / max(traffic.read + traffic.written, 1)
+        for name, cycles, traffic in (("DRAM", launch.after_memory, moved), ("L2", launch.after_l2, asked))
+    )
     return waited / math.fsum(shares.values()) / card.clock
 
 

@@ -195,6 +195,12 @@ def test_cycles_after_the_last_data_are_counted() -> None:
     assert 390 <= first.after_memory == first.after_l2 < 450
     assert again.after_l2 < 20 < 390 < again.after_memory, "its last data are from the second-level cache"
     assert launched(load + ADDS, 2).after_l2 == pytest.approx(first.after_l2), "the mean of blocks"
+    one, eight = (
+        launched(f"{load} bar.sync 0; {'sin.approx.f32 %f0, %f1; ' * 50}", 1, threads)
+        for threads in (32, 256)
+    )
+    assert 50 * 8 <= one.after_memory < 50 * 8 + 100, "a part's special units take a warp's in eight turns"
+    assert 2 * 50 * 8 <= eight.after_memory < 2 * 50 * 8 + 100, "two warps share a part"
 
 
 def test_nothing_hides_what_the_last_block_does_after_its_last_data() -> None:
@@ -203,6 +209,9 @@ def test_nothing_hides_what_the_last_block_does_after_its_last_data() -> None:
     rows = tuple(replace(row, dram=row.dram << 20) for row in launch.rows)
     before, after = (replace(launch, rows=rows, after_memory=cycles) for cycles in (0, 17_550))
     assert seconds_of([after]) - seconds_of([before]) == pytest.approx(1e-5, rel=0.01)
+    stored = replace(rows[0], work=replace(rows[0].work, access="store"), dram=sum(row.dram for row in rows))
+    before, after = (replace(launch, rows=(*rows, stored), after_memory=cycles) for cycles in (0, 17_550))
+    assert seconds_of([after]) - seconds_of([before]) == pytest.approx(0.5e-5, rel=0.01), "stores go on"
     before, after = (replace(launch, after_memory=cycles) for cycles in (0, launch.chain))
     assert seconds_of([after]) == pytest.approx(seconds_of([before]), rel=0.001)
 

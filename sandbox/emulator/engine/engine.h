@@ -174,6 +174,9 @@ struct saved {
 };
 
 /* profile.c's state of a warp, in cycles. */
+enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
+enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
+enum from { FROM_L2, FROM_MEMORY, FROM_COUNT };
 struct timing {
     uint64_t clock, *ready; /* of the last instruction; for each unit, when its value is ready */
     /* When the present row has its operands; when all rows so far had theirs, now and at the ends of the last rounds
@@ -192,7 +195,8 @@ struct timing {
     uint64_t issued, worked;
     uint64_t late_ready[LATE_GROUPS]; /* by group of cp.async */
     uint64_t product_ready;
-    uint64_t from_memory, from_l2; /* when the last data came from there */
+    /* When the last data came from the second-level cache, and from memory; units asked for since they were. */
+    uint64_t arrived[FROM_COUNT], since[FROM_COUNT][NEED_ISSUE + 1];
 };
 
 struct warp {
@@ -274,9 +278,6 @@ struct barrier {
     uint64_t arrivals[MOST_OF_BLOCK];
 };
 
-enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
-enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
-
 struct block {
     /* Its index, and what runs it. */
     struct worker *worker;
@@ -355,8 +356,7 @@ struct weight { uint32_t slots, tensor; };
  * Output: ``counts`` for each row; ``updates`` of sectors by atomics, and ``updates_most`` of one place, in a sample
  * also ``updates_shared`` of one that three groups change; ``busiest``: for each need, the most that a multiprocessor
  * has; ``chain``: cycles of the slowest place for blocks, by latency alone; ``counted``: blocks in ``counts``;
- * ``after_memory``, ``after_l2``: cycles from the last data of theirs from memory, or from the second-level cache, to
- * their ends, summed. */
+ * ``after``: cycles from the last data of theirs from the second-level cache, and from memory, to their ends, summed. */
 enum widths { WIDTHS(NUMBERED) };
 enum branches { BRANCHES(NUMBERED) };
 struct profile {
@@ -367,7 +367,7 @@ struct profile {
     uint64_t fresh, updates, updates_most, l1_lines, live, resident, multiprocessors, chain, busiest[NEED_COUNT];
     double cycles[NEED_COUNT];
     struct counts *unscaled;
-    uint64_t counted, updates_shared, after_memory, after_l2;
+    uint64_t counted, updates_shared, after[FROM_COUNT];
 };
 
 /* Of a kernel's malloc in a block that runs a row at a time. Rows count from 0; freed_row NONE: it was not freed. */

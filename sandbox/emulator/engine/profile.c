@@ -297,7 +297,10 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
 /* Counts of the warp's present row. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
-static void ask(struct warp *w, uint32_t need, uint64_t units) { w->block->asked[need] += units; }
+static void ask(struct warp *w, uint32_t need, uint64_t units) {
+    w->block->asked[need] += units;
+    for (enum from from = 0; from < FROM_COUNT && need <= NEED_ISSUE; from++) w->timing.since[from][need] += units;
+}
 
 /* Passes through the banks of shared memory. */
 static void pass(struct warp *w, uint64_t passes) {
@@ -504,7 +507,8 @@ void profile_block_begins(struct block *block) {
         w->timing.clock = w->timing.begins = w->timing.horizon = w->timing.shared_stored = 0;
         w->timing.round = w->timing.block_start = w->timing.guarded_until = 0;
         w->timing.issued = w->timing.worked = 0;
-        w->timing.from_memory = w->timing.from_l2 = 0;
+        memset(w->timing.arrived, 0, sizeof w->timing.arrived);
+        memset(w->timing.since, 0, sizeof w->timing.since);
         memset(w->timing.rounds, 0, sizeof w->timing.rounds);
         memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
         memset(w->timing.ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
@@ -516,21 +520,40 @@ static void later(uint64_t *clock, uint64_t than) {
     if (than > *clock) *clock = than;
 }
 
+/* Each of a multiprocessor's parts has these units, and every fourth warp of a block. */
+enum { PARTS = 4 };
+static const uint8_t OF_PARTS[] = {CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, NEED_ISSUE};
+
+/* Cycles of a block that takes ``most`` after its last data: by latency alone, or what the busiest unit of a part
+ * takes for the work since. */
+static uint64_t after_data(const struct block *block, enum from from, uint64_t most) {
+    uint64_t arrived = 0;
+    double busiest = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++) later(&arrived, block->warps[i].timing.arrived[from]);
+    if (!arrived) return 0;
+    for (uint32_t k = 0; k < sizeof OF_PARTS; k++)
+        for (uint32_t part = 0; part < PARTS; part++) {
+            uint64_t units = 0;
+            for (uint32_t i = part; i < block->warp_count; i += PARTS)
+                if (block->warps[i].timing.arrived[from]) units += block->warps[i].timing.since[from][OF_PARTS[k]];
+            double cycles = PARTS * block->launch->profile->cycles[OF_PARTS[k]] * (double)units;
+            if (cycles > busiest) busiest = cycles;
+        }
+    uint64_t after = most > arrived ? most - arrived : 0;
+    later(&after, (uint64_t)busiest);
+    return after;
+}
+
 void profile_block_ends(struct block *block) {
-    uint64_t most = 0, from_memory = 0, from_l2 = 0;
+    uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
-        const struct timing *timing = &block->warps[i].timing;
-        later(&most, timing->clock);
-        later(&most, timing->horizon);
-        later(&from_memory, timing->from_memory);
-        later(&from_l2, timing->from_l2);
+        later(&most, block->warps[i].timing.clock);
+        later(&most, block->warps[i].timing.horizon);
     }
     const struct launch *launch = block->launch;
     struct schedule *it = launch->engine->schedule;
-    if (it->part == PART_COUNTS) {
-        if (from_memory && from_memory < most) launch->profile->after_memory += most - from_memory;
-        if (from_l2 && from_l2 < most) launch->profile->after_l2 += most - from_l2;
-    }
+    for (enum from from = 0; from < FROM_COUNT && it->part == PART_COUNTS; from++)
+        launch->profile->after[from] += after_data(block, from, most);
     it->ran++;
     it->touched += block->touched;
     double issued = (double)block->asked[NEED_ISSUE];
@@ -802,8 +825,11 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
 
 /* Data comes after ``latency``, that of the cache or the memory that it is from, and ``more`` cycles. */
 static void arrives(struct warp *w, uint64_t begins, uint64_t latency, uint64_t more) {
-    if (latency >= L2_CYCLES) later(&w->timing.from_l2, begins + latency + more);
-    if (latency >= DRAM_CYCLES) later(&w->timing.from_memory, begins + latency + more);
+    for (enum from from = 0; from < FROM_COUNT; from++) {
+        if (latency < (from == FROM_MEMORY ? DRAM_CYCLES : L2_CYCLES)) continue;
+        later(&w->timing.arrived[from], begins + latency + more);
+        memset(w->timing.since[from], 0, sizeof w->timing.since[from]);
+    }
 }
 
 /* Lanes ask for ``bytes`` of the array at ``address``. */
@@ -848,6 +874,10 @@ void profile_blocked(struct warp *w, uint32_t mask) {
     counts->lanes -= (uint64_t)__builtin_popcount(mask);
     w->block->asked[w->block->launch->profile->classes[w->pc]] -= weight->slots;
     w->block->asked[NEED_ISSUE] -= weight->slots;
+    for (enum from from = 0; from < FROM_COUNT; from++) {
+        w->timing.since[from][w->block->launch->profile->classes[w->pc]] -= weight->slots;
+        w->timing.since[from][NEED_ISSUE] -= weight->slots;
+    }
     w->timing.clock -= weight->slots > 1 ? weight->slots : 1;
 }
 
