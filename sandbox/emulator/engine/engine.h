@@ -173,10 +173,10 @@ struct saved {
     uint8_t *data;
 };
 
-/* profile.c's state of a warp, in cycles. */
 enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
 enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
 enum from { FROM_L2, FROM_MEMORY, FROM_COUNT };
+/* profile.c's state of a warp, in cycles. */
 struct timing {
     uint64_t clock, *ready; /* of the last instruction; for each unit, when its value is ready */
     /* When the present row has its operands; when all rows so far had theirs, now and at the ends of the last rounds
