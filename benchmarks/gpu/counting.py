@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import torch
 from emulated_program import BEGIN
 
 from grader.challenge.cases import Case
@@ -140,15 +141,26 @@ def _program(device: gpu.Device, arena: Arena, source: Path) -> gpu.Returned:
                 stderr=said,
             )
             theirs.close()
-            _serve(device, ours)
+            _serve(device, ours, arena)
             if process.wait(_PATIENCE_SECONDS):
                 said.seek(0)
                 raise RuntimeError(said.read().strip()[-250:])
     return device.returned()
 
 
-def _serve(device: gpu.Device, connection: socket.socket) -> None:
-    """Until the other end is gone. What the program does ahead of ``BEGIN`` warms it up, and is not counted."""
+def _serve(device: gpu.Device, connection: socket.socket, arena: Arena) -> None:
+    """Until the other end is gone. What the program does ahead of ``BEGIN`` warms it up, and is not counted. What it
+    writes to results between launches counts as by the platform (``emulated_relay.py``)."""
+    results = [arena.buffers[argument.name].words for argument in arena.manifest.results]
+    known = [words.clone() for words in results]
+
+    def take_changes() -> None:
+        for words, before in zip(results, known, strict=True):
+            size = words.element_size()
+            differ = words.view(torch.uint8) != before.view(torch.uint8)
+            if changed := int(differ.view(-1, size).any(dim=1).sum()):
+                device.written_by_host(changed * size)
+
     while head := _exactly(connection, gpu.HEADER.size):
         kind, size = gpu.HEADER.unpack(head)
         body = _exactly(connection, size)
@@ -156,8 +168,14 @@ def _serve(device: gpu.Device, connection: socket.socket) -> None:
             device.begin(counted=True)
             status, reply = 0, b""
         else:
+            if kind == gpu.LAUNCH:
+                take_changes()
             status, reply = device.answer(kind, body)
+            if kind == gpu.LAUNCH:
+                for words, before in zip(results, known, strict=True):
+                    before.copy_(words)
         connection.sendall(gpu.REPLY.pack(status, len(reply)) + reply)
+    take_changes()
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:

@@ -43,7 +43,7 @@ from sized import BOARD, FAMILIES, NAMES, Questions, compiled, family_of, right,
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
 from grader.sandbox.choose import make_boxes
-from grader.sandbox.emulator.model import H100, H200, MODEL_VERSION, Card, parts_of, seconds_of
+from grader.sandbox.emulator.model import H100, H200, MODEL_VERSION, Card, after_data, parts_of, seconds_of
 
 NAME, CARD, SAMPLED = "model", "card", "sampled"
 HERE = Path(__file__).resolve().parent
@@ -127,6 +127,7 @@ def emulated(
             {
                 "kernel": launch.kernel,
                 "parts_us": {part: round(1e6 * s, 4) for part, s in parts_of(launch, gpu).items()},
+                "after_data_us": round(1e6 * after_data(launch, parts_of(launch, gpu), gpu), 4),
             }
             for launch in found.launches
         ]
@@ -487,6 +488,9 @@ class Fit:
         self.owner = np.array([at for at, _ in launches])
         parts = sorted({part for _, found in launches for part in found})
         self.names = ["launch", "copy", *parts]
+        self.after = np.array(
+            [launch.get("after_data_us", 0.0) for row in model for launch in row["launches"]]
+        )
         self.parts = np.array([[found.get(part, 0.0) for part in parts] for _, found in launches])
 
     def bounds(self, name: str) -> tuple[float, float]:
@@ -504,7 +508,7 @@ class Fit:
             safe = np.maximum(longest, 1e-9)[:, None]
             longest = safe[:, 0] * ((parts / safe) ** overlap).sum(axis=1) ** (1.0 / overlap)
         found = np.zeros(len(self.card))
-        np.add.at(found, self.owner, longest + 1e6 * self.gpu.launch * scale[0])
+        np.add.at(found, self.owner, longest + self.after + 1e6 * self.gpu.launch * scale[0])
         dram = scale[self.names.index("DRAM")] if "DRAM" in self.names else 1.0
         return found + self.copies * 1e6 * self.gpu.copy * scale[1] + self.copied * dram
 

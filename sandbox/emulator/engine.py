@@ -129,12 +129,13 @@ class Engine:
         """``gpus`` in one address space. Raises EngineMissing, MemoryError."""
         self._c = open_library(library)
         if (
-            tuple(self._c.engine_sizes(which) for which in range(4))
+            tuple(self._c.engine_sizes(which) for which in range(5))
             != (
                 ROW.size,
                 ctypes.sizeof(CKernel),
                 ctypes.sizeof(CFinding),
                 8 * COUNTS,
+                ctypes.sizeof(CProfile),
             )
             or self._c.engine_names().decode() != BUILT_WITH
         ):
@@ -773,6 +774,8 @@ def _launch_of(
         updates=round(times * profile.updates),
         updates_most=max(profile.updates_most, round(times * profile.updates_shared)),
         chain=profile.chain,
+        after_l2=profile.after[0] / max(profile.counted, 1),
+        after_memory=profile.after[1] / max(profile.counted, 1),
         busiest=tuple(profile.busiest),
         rows=tuple(rows),
         spills=tuple(spills_in(asked, rows, spills)),

@@ -78,6 +78,7 @@ class CProfile(ctypes.Structure):
         ("unscaled", ctypes.c_void_p),
         ("counted", ctypes.c_uint64),
         ("updates_shared", ctypes.c_uint64),
+        ("after", ctypes.c_uint64 * 2),
     ]
 
 

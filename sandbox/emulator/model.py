@@ -15,7 +15,7 @@ from .names import NEED
 from .work import KINDS, Work
 
 # Increase it with each change to the model or the counts: times of two versions are not comparable.
-MODEL_VERSION = 10
+MODEL_VERSION = 11
 NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
 TENSOR_UNITS, LINE_UNITS = 65536, 4
 
@@ -156,6 +156,9 @@ class Launch:
     updates: int = 0
     updates_most: int = 0  # of these, the most in one place of 256 bytes
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone
+    # Cycles of a block after its last data from memory and from the second-level cache, if it were alone. Mean.
+    after_memory: float = 0.0
+    after_l2: float = 0.0
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
     rows: tuple[Row, ...] = ()
     spills: tuple[Spill, ...] = ()
@@ -306,8 +309,8 @@ def _with_turns(launch: Launch, card: Card, latency: float, busy: float) -> floa
         stay = work * (1 + queued)
         served = present / (stay + waits)
         queued = served * stay
-    took = each * customers / together / served
-    lost: float = max(took**card.overlap - busy**card.overlap, 0.0) ** (1 / card.overlap)
+    queueing = each * customers / together / served
+    lost: float = max(queueing**card.overlap - busy**card.overlap, 0.0) ** (1 / card.overlap)
     return max(latency, lost)
 
 
@@ -337,6 +340,21 @@ def traffic_of(launch: Launch) -> Traffic:
     return Traffic(read, written)
 
 
+def l2_traffic_of(launch: Launch) -> Traffic:
+    """Bytes through the second-level cache. Stores move whole lines."""
+    read = written = 0
+    for row in launch.rows:
+        if row.remote:
+            continue
+        if row.work.access == "store":
+            written += max(row.l2, _SECTORS_OF_LINE * row.lines) * _BYTES_OF_SECTOR
+        elif _BULK_STORE.match(row.ptx):
+            written += row.l2 * _BYTES_OF_SECTOR
+        else:
+            read += row.l2 * _BYTES_OF_SECTOR
+    return Traffic(read, written)
+
+
 def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launch:
     """After ``earlier`` ones of its call. Its own writes stay in L2."""
     moved = traffic_of(launch)
@@ -347,13 +365,13 @@ def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launc
 
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
-    l2 = link = 0
+    """Seconds of each part of a launch on its own."""
+    link = 0
     for row in launch.rows:
-        stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
         if row.remote:
+            stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
             link += max(row.l2, stored) * _BYTES_OF_SECTOR
-            continue
-        l2 += max(row.l2, stored) * _BYTES_OF_SECTOR
+    asked = l2_traffic_of(launch)
     moved = traffic_of(launch)
     both = 2 * min(moved.read, moved.written)
     reads, writes = max(moved.read - moved.written, 0) + launch.pushed, max(moved.written - moved.read, 0)
@@ -363,7 +381,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
         for need, units, cycles in needs
     }
     found |= {
-        "L2": l2 / card.l2,
+        "L2": (asked.read + asked.written) / card.l2,
         "DRAM": (both + writes) / card.dram + reads / card.dram_read,
         "link between GPUs": link / card.link,
         "atomics on one address": card.update * max(launch.updates_most, launch.updates / card.slices),
@@ -385,6 +403,29 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
     return most * math.pow(summed, 1.0 / card.overlap)
 
 
+def after_data(launch: Launch, parts: Mapping[str, float], card: Card = H200) -> float:
+    """Seconds from the launch's last data to its end. Other blocks' data hide what a block does after its own last
+    data, but the last block has nobody to hide it. Stores of blocks that are that far go on in that time. ``parts``
+    weigh by their share in ``longest_of``: if units or chains decide, data come early, and those parts have all that
+    a block does."""
+    most = max(parts.values(), default=0.0)
+    shares = {name: math.pow(seconds / most, card.overlap) for name, seconds in parts.items()}
+    if not shares:
+        return 0.0
+    moved, asked = traffic_of(launch), l2_traffic_of(launch)
+    waited = sum(
+        shares.get(name, 0.0) * cycles * traffic.read / max(traffic.read + traffic.written, 1)
+        for name, cycles, traffic in (("DRAM", launch.after_memory, moved), ("L2", launch.after_l2, asked))
+    )
+    return waited / math.fsum(shares.values()) / card.clock
+
+
+def took(launch: Launch, card: Card = H200) -> float:
+    """Seconds of a launch, less those of an empty one."""
+    parts = parts_of(launch, card)
+    return longest_of(parts, card) + after_data(launch, parts, card)
+
+
 def seconds_of(
     launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200, *, linked: int = 0
 ) -> float:
@@ -393,8 +434,7 @@ def seconds_of(
     """
     launched: dict[int | None, float] = {}
     for launch in launches:
-        took = card.launch + longest_of(parts_of(launch, card), card)
-        launched[launch.gpu] = launched.get(launch.gpu, 0.0) + took
+        launched[launch.gpu] = launched.get(launch.gpu, 0.0) + card.launch + took(launch, card)
     return max(launched.values(), default=0.0) + copies_seconds(copies, copied, card, linked=linked)
 
 

@@ -15,11 +15,11 @@ from .model import (
     Launch,
     Row,
     copies_seconds,
-    longest_of,
     occupancy_of,
     parts_of,
     seconds_of,
     spilling,
+    took,
 )
 
 # The longest kernels and busiest lines, so that it fits into a message.
@@ -88,27 +88,26 @@ def _timeline(
     found: list[dict[str, Any]] = []
     ends: dict[int | None, float] = {}
     for launch in launches[:_MOST_IN_TIMELINE]:
-        took = 1e6 * (card.launch + longest_of(parts_of(launch, card), card))
+        us = 1e6 * (card.launch + took(launch, card))
         number = numbers[_shape(launch)]
         if number < _MOST_KERNELS:
-            found.append({"kernel": number, "start_us": ends.get(launch.gpu, 0.0), "time_us": took})
-        ends[launch.gpu] = ends.get(launch.gpu, 0.0) + took
+            found.append({"kernel": number, "start_us": ends.get(launch.gpu, 0.0), "time_us": us})
+        ends[launch.gpu] = ends.get(launch.gpu, 0.0) + us
     return found
 
 
 def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
     first, occupancy = launches[0], occupancy_of(launches[0], card)
     terms: dict[str, float] = {}
-    longest = 0.0
+    working = 0.0
     lines: dict[int, Counts] = {}
     accesses: dict[tuple[int, str, str], Counts] = {}
     arrays: dict[str, Counts] = {}
     stalls: dict[str, int] = {}
     spill_terms: dict[str, float] = {}
     for launch in launches:
-        parts = parts_of(launch, card)
-        longest += longest_of(parts, card)
-        for name, seconds in parts.items():
+        working += took(launch, card)
+        for name, seconds in parts_of(launch, card).items():
             terms[name] = terms.get(name, 0.0) + 1e6 * seconds
         for row in launch.rows:
             _add(lines.setdefault(row.line, {}), row)
@@ -133,7 +132,7 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
         "resident_warps": occupancy.warps,
         "counted_blocks": first.counted if first.counted < first.blocks else 0,
         "limiter": occupancy.limiter,
-        "time_us": launching + 1e6 * longest,
+        "time_us": launching + 1e6 * working,
         "launch_us": launching,
         "terms_us": terms,
         "lines": [{"line": line, **_plain(lines[line])} for line in sorted(lines)],

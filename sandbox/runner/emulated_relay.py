@@ -111,7 +111,7 @@ class Relay:
         body = _exactly(self._requests, size)
         copies = self._copies
         if kind == device.LAUNCH and copies is not None:
-            copies.take_changes(self._device.engine.works_begun)
+            self._take_changes(copies)
         if kind == device.COPY and self._counted:
             body = self._with_contents(body)
         status, reply = self._device.answer(kind, body)
@@ -126,6 +126,10 @@ class Relay:
             self._requests.sendall(device.REPLY.pack(status, len(reply)) + reply)
         except OSError:
             raise EOFError from None
+
+    def _take_changes(self, copies: Copies) -> None:
+        for size in copies.take_changes(self._device.engine.works_begun):
+            self._device.written_by_host(size)
 
     def _print(self) -> None:
         write_all(self._printed)
@@ -259,7 +263,7 @@ class Relay:
 
     def _return(self, message: dict[str, Any]) -> None:
         if self._binding is not None and self._copies is not None:
-            self._copies.take_changes(self._device.engine.works_begun)
+            self._take_changes(self._copies)
             number = message.get("round")
             self._binding.flags.set_done(number if isinstance(number, int) else 0)
         returned = self._device.returned()
@@ -349,10 +353,11 @@ class Copies:
             known.reshape(-1)[:] = np.resize(noise, known.size)
             copy[:] = known
 
-    def take_changes(self, works: int) -> None:
-        """``works``: launches and copies up to now."""
+    def take_changes(self, works: int) -> list[int]:
+        """The bytes that the runner wrote, by array. ``works``: launches and copies up to now."""
+        sizes = []
         for name, (real, copy, known) in zip(self._names, self._arrays, strict=True):
-            step = max(1, _PIECE_BYTES // copy.shape[1])
+            step, size = max(1, _PIECE_BYTES // copy.shape[1]), 0
             for first in range(0, len(copy), step):
                 piece = slice(first, first + step)
                 now = copy[piece].copy()
@@ -364,6 +369,10 @@ class Copies:
                 if name not in self._changed:
                     self._changed[name] = np.full(len(copy), -1, dtype=np.int32)
                 self._changed[name][piece][changed] = works
+                size += int(np.count_nonzero(changed)) * copy.shape[1]
+            if size:
+                sizes.append(size)
+        return sizes
 
     def forget_changes(self) -> None:
         self._changed.clear()

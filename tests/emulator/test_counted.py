@@ -181,6 +181,41 @@ def test_reads_push_out_what_the_call_before_wrote() -> None:
     assert after(writes, ()).pushed == 0, "they leave as much"
 
 
+ADDS = " ".join(["add.f32 %f0, %f0, %f1;"] * 100)
+
+
+def test_cycles_after_the_last_data_are_counted() -> None:
+    load = "ld.global.f32 %f1, [%p1];"
+    none, last, first = (
+        launched(body) for body in (ADDS, f"{ADDS} {load} add.f32 %f0, %f0, %f1;", load + ADDS)
+    )
+    again = launched(f"{load} {ADDS} bar.sync 0; ld.volatile.global.f32 %f2, [%p1]; add.f32 %f0, %f0, %f2;")
+    assert none.after_memory == none.after_l2 == 0
+    assert 0 <= last.after_memory == last.after_l2 < 20
+    assert 390 <= first.after_memory == first.after_l2 < 450
+    assert again.after_l2 < 20 < 390 < again.after_memory, "its last data are from the second-level cache"
+    assert launched(load + ADDS, 2).after_l2 == pytest.approx(first.after_l2), "the mean of blocks"
+    one, eight = (
+        launched(f"{load} bar.sync 0; {'sin.approx.f32 %f0, %f1; ' * 50}", 1, threads)
+        for threads in (32, 256)
+    )
+    assert 50 * 8 <= one.after_memory < 50 * 8 + 100, "a part's special units take a warp's in eight turns"
+    assert 2 * 50 * 8 <= eight.after_memory < 2 * 50 * 8 + 100, "two warps share a part"
+
+
+def test_nothing_hides_what_the_last_block_does_after_its_last_data() -> None:
+    """If memory decides when those come. If not, the chain has it already."""
+    launch = launched(f"ld.global.f32 %f1, [%p1]; {ADDS}")
+    rows = tuple(replace(row, dram=row.dram << 20) for row in launch.rows)
+    before, after = (replace(launch, rows=rows, after_memory=cycles) for cycles in (0, 17_550))
+    assert seconds_of([after]) - seconds_of([before]) == pytest.approx(1e-5, rel=0.01)
+    stored = replace(rows[0], work=replace(rows[0].work, access="store"), dram=sum(row.dram for row in rows))
+    before, after = (replace(launch, rows=(*rows, stored), after_memory=cycles) for cycles in (0, 17_550))
+    assert seconds_of([after]) - seconds_of([before]) == pytest.approx(0.5e-5, rel=0.01), "stores go on"
+    before, after = (replace(launch, after_memory=cycles) for cycles in (0, launch.chain))
+    assert seconds_of([after]) == pytest.approx(seconds_of([before]), rel=0.001)
+
+
 def test_few_blocks_keep_a_unit_busy_less() -> None:
     """Of blocks with barriers, one at a time waits and works in turn; many fill each other's waits."""
     body = "bar.sync 0; " + LOOP.format("; ".join(["fma.rn.f32 %f0, %f0, %f1, %f1"] * 40)) + " bar.sync 0;"

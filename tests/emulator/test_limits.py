@@ -139,6 +139,13 @@ def test_copies_of_a_relay_cost_nothing_but_what_the_host_computed(engine: Engin
     assert device.returned().modelled == pytest.approx(copies_seconds(5, 5 * 64))
 
 
+def test_host_writes_to_arguments_count_as_copies(engine: Engine) -> None:
+    device = Device(engine, relayed=True)
+    device.begin(counted=True)
+    device.written_by_host(64)
+    assert device.returned().modelled == pytest.approx(copies_seconds(1, 64))
+
+
 def test_host_writes_to_large_managed_memory_are_kept(engine: Engine) -> None:
     """Its pages are filled when the GPU first touches them."""
     device = Device(engine)

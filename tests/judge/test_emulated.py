@@ -292,7 +292,11 @@ def test_results_computed_on_the_host_have_no_rank(catalogue: Catalogue, boxes: 
     filled = TRITON.replace("    if n:", "    out.zero_()\n    if n:").replace("tl.store(", "tl.atomic_add(")
     assert "zero_" in filled
     assert "atomic_add" in filled
-    assert judge(catalogue, boxes, filled, Language.TRITON, timing=True).verdict is Verdict.ACCEPTED
+    report = judge(catalogue, boxes, filled, Language.TRITON, timing=True)
+    assert report.verdict is Verdict.ACCEPTED
+    counted = report.workloads[0]
+    assert counted.profile is not None
+    assert (counted.profile.copies, counted.profile.copied_bytes) == (1, 4 * counted.sizes["n"]), "the zeros"
 
 
 def test_cuda_results_computed_on_the_host_have_no_rank(catalogue: Catalogue, boxes: BoxMaker) -> None:

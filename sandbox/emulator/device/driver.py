@@ -505,6 +505,11 @@ class Device:
     def _copies(self, size: int) -> None:
         self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
 
+    def written_by_host(self, size: int) -> None:
+        """A program in Python wrote ``size`` bytes of an argument: on a card, that takes at least a memset or a
+        copy."""
+        self._copies(size)
+
     def _copy(self, body: bytes) -> tuple[int, bytes]:
         to, source, size, kind, place = COPY_HEAD.unpack_from(body)
         given = body[COPY_HEAD.size :]

@@ -162,6 +162,9 @@ struct saved {
     uint8_t *data;
 };
 
+enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
+enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
+enum from { FROM_L2, FROM_MEMORY, FROM_COUNT };
 /* In cycles. */
 struct timing {
     uint64_t clock, *ready; /* the last instruction's; when each unit's value is ready */
@@ -181,6 +184,8 @@ struct timing {
     uint64_t issued, worked;
     uint64_t late_ready[LATE_GROUPS]; /* by group */
     uint64_t product_ready;
+    /* When the last data came from the second-level cache, and from memory; units asked for since they were. */
+    uint64_t arrived[FROM_COUNT], since[FROM_COUNT][NEED_ISSUE + 1];
 };
 
 struct warp {
@@ -255,9 +260,6 @@ struct barrier {
     uint64_t arrivals[MOST_OF_BLOCK];
 };
 
-enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
-enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
-
 struct block {
     struct worker *worker;
     struct launch *launch;
@@ -325,7 +327,8 @@ struct weight { uint32_t slots, tensor; };
  * multiprocessor; ``cycles``: of a unit of each need; ``unscaled``: room for counts of blocks that do not count.
  * Output: ``counts`` for each row; ``updates`` of sectors by atomics, and ``updates_most`` of one place, in a sample
  * also ``updates_shared`` of one that three groups change; ``busiest``: for each need, the most that a multiprocessor
- * has; ``chain``: cycles of the slowest place for blocks, by latency alone; ``counted``: blocks in ``counts``. */
+ * has; ``chain``: cycles of the slowest place for blocks, by latency alone; ``counted``: blocks in ``counts``;
+ * ``after``: cycles from the last data of theirs from the second-level cache, and from memory, to their ends, summed. */
 enum widths { WIDTHS(NUMBERED) };
 enum branches { BRANCHES(NUMBERED) };
 struct profile {
@@ -336,7 +339,7 @@ struct profile {
     uint64_t fresh, updates, updates_most, l1_lines, live, resident, multiprocessors, chain, busiest[NEED_COUNT];
     double cycles[NEED_COUNT];
     struct counts *unscaled;
-    uint64_t counted, updates_shared;
+    uint64_t counted, updates_shared, after[FROM_COUNT];
 };
 
 /* Rows count from 0; freed_row NONE: not freed. */

@@ -545,5 +545,6 @@ uint32_t engine_sizes(uint32_t which) {
     return which == 0    ? sizeof(struct row)
             : which == 1 ? sizeof(struct kernel)
             : which == 2 ? sizeof(struct finding)
-                         : sizeof(struct counts);
+            : which == 3 ? sizeof(struct counts)
+                         : sizeof(struct profile);
 }

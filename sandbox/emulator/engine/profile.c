@@ -285,7 +285,10 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
 
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
-static void ask(struct warp *w, uint32_t need, uint64_t units) { w->block->asked[need] += units; }
+static void ask(struct warp *w, uint32_t need, uint64_t units) {
+    w->block->asked[need] += units;
+    for (enum from from = 0; from < FROM_COUNT && need <= NEED_ISSUE; from++) w->timing.since[from][need] += units;
+}
 
 static void pass(struct warp *w, uint64_t passes) {
     counts_of(w)->passes += passes;
@@ -486,6 +489,8 @@ void profile_block_begins(struct block *block) {
         w->timing.clock = w->timing.begins = w->timing.horizon = w->timing.shared_stored = 0;
         w->timing.round = w->timing.block_start = w->timing.guarded_until = 0;
         w->timing.issued = w->timing.worked = 0;
+        memset(w->timing.arrived, 0, sizeof w->timing.arrived);
+        memset(w->timing.since, 0, sizeof w->timing.since);
         memset(w->timing.rounds, 0, sizeof w->timing.rounds);
         memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
         memset(w->timing.ready, 0, 8 * (size_t)(block->launch->kernel->units + 1));
@@ -493,14 +498,44 @@ void profile_block_begins(struct block *block) {
     }
 }
 
+static void later(uint64_t *clock, uint64_t than) {
+    if (than > *clock) *clock = than;
+}
+
+/* Each of a multiprocessor's parts has these units, and every fourth warp of a block. */
+enum { PARTS = 4 };
+static const uint8_t OF_PARTS[] = {CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, NEED_ISSUE};
+
+/* Cycles of a block that takes ``most`` after its last data: by latency alone, or what the busiest unit of a part
+ * takes for the work since. */
+static uint64_t after_data(const struct block *block, enum from from, uint64_t most) {
+    uint64_t arrived = 0;
+    double busiest = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++) later(&arrived, block->warps[i].timing.arrived[from]);
+    if (!arrived) return 0;
+    for (uint32_t k = 0; k < sizeof OF_PARTS; k++)
+        for (uint32_t part = 0; part < PARTS; part++) {
+            uint64_t units = 0;
+            for (uint32_t i = part; i < block->warp_count; i += PARTS)
+                if (block->warps[i].timing.arrived[from]) units += block->warps[i].timing.since[from][OF_PARTS[k]];
+            double cycles = PARTS * block->launch->profile->cycles[OF_PARTS[k]] * (double)units;
+            if (cycles > busiest) busiest = cycles;
+        }
+    uint64_t after = most > arrived ? most - arrived : 0;
+    later(&after, (uint64_t)busiest);
+    return after;
+}
+
 void profile_block_ends(struct block *block) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
-        if (block->warps[i].timing.clock > most) most = block->warps[i].timing.clock;
-        if (block->warps[i].timing.horizon > most) most = block->warps[i].timing.horizon;
+        later(&most, block->warps[i].timing.clock);
+        later(&most, block->warps[i].timing.horizon);
     }
     const struct launch *launch = block->launch;
     struct schedule *it = launch->engine->schedule;
+    for (enum from from = 0; from < FROM_COUNT && it->part == PART_COUNTS; from++)
+        launch->profile->after[from] += after_data(block, from, most);
     it->ran++;
     it->touched += block->touched;
     double issued = (double)block->asked[NEED_ISSUE];
@@ -522,9 +557,6 @@ void profile_block_ends(struct block *block) {
 enum { MAKER_BITS = 24, NO_MAKER = (1 << MAKER_BITS) - 1 };
 static uint64_t when(const struct warp *w, uint32_t operand) {
     return operand < w->block->launch->kernel->units ? w->timing.ready[operand] >> MAKER_BITS : 0;
-}
-static void later(uint64_t *clock, uint64_t than) {
-    if (than > *clock) *clock = than;
 }
 static void will_be_by(struct warp *w, uint32_t operand, uint64_t at, uint32_t maker) {
     if (operand < w->block->launch->kernel->units) w->timing.ready[operand] = at << MAKER_BITS | (maker & NO_MAKER);
@@ -769,6 +801,15 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
+/* Data comes after ``latency``, that of the cache or the memory that it is from, and ``more`` cycles. */
+static void arrives(struct warp *w, uint64_t begins, uint64_t latency, uint64_t more) {
+    for (enum from from = 0; from < FROM_COUNT; from++) {
+        if (latency < (from == FROM_MEMORY ? DRAM_CYCLES : L2_CYCLES)) continue;
+        later(&w->timing.arrived[from], begins + latency + more);
+        memset(w->timing.since[from], 0, sizeof w->timing.since[from]);
+    }
+}
+
 /* Lanes ask for ``bytes`` of the array at ``address``. */
 static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
     struct counts *counts = counts_of(w);
@@ -788,6 +829,7 @@ uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum acce
             ask_second(w, sector, access, access == READS ? &latency : &stored);
             if (access == UPDATES) update_place(w->block->launch, sector / (PLACE / SECTOR), 1);
         }
+    if (access == READS && of_memory) arrives(w, w->timing.clock, latency, size / 64);
     return w->timing.clock + latency + size / 64;
 }
 
@@ -809,6 +851,10 @@ void profile_blocked(struct warp *w, uint32_t mask) {
     counts->lanes -= (uint64_t)__builtin_popcount(mask);
     w->block->asked[w->block->launch->profile->classes[w->pc]] -= weight->slots;
     w->block->asked[NEED_ISSUE] -= weight->slots;
+    for (enum from from = 0; from < FROM_COUNT; from++) {
+        w->timing.since[from][w->block->launch->profile->classes[w->pc]] -= weight->slots;
+        w->timing.since[from][NEED_ISSUE] -= weight->slots;
+    }
     w->timing.clock -= weight->slots > 1 ? weight->slots : 1;
 }
 
@@ -981,6 +1027,7 @@ static uint64_t ask_first(
     for (uint32_t i = 0; i < count; i++)
         if (!cached || (!cache_has(w->block->first, sectors[i]) && !is_shared(w->block, sectors[i])))
             ask_second(w, sectors[i], access, access == READS ? &latency : &stored);
+    if (access == READS || access == COPIES) arrives(w, w->timing.begins, access == READS ? latency : stored, count);
     return latency;
 }
 
@@ -1050,7 +1097,9 @@ void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets,
         counts->dram += dram;
         later(&latency, there ? L2_CYCLES : DRAM_CYCLES);
     }
-    if (access != WRITES) results_at(w, r, w->timing.begins + latency);
+    if (access == WRITES) return;
+    arrives(w, w->timing.begins, latency, 0);
+    results_at(w, r, w->timing.begins + latency);
 }
 
 void profile_frame(struct warp *w, uint32_t units) {
