@@ -25,12 +25,18 @@ up: $(STAMP) ## Start web, queue and worker on this machine; Ctrl-C ends them
 # How many processes run tests. Three, whatever the cores: a test starts processes of its own, and often waits for them.
 JOBS ?= 3
 
-PYTEST = $(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --no-loadscope-reorder
+# pytest keeps what it makes of all asserts only without the variable: else each process makes it again, in each run.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --no-loadscope-reorder
+
+# Hundreds of processes import these, and where Python may keep no bytecode, each would compile them.
+COMPILE = @$(BIN)/python -m compileall -q grader sandbox web tests
 
 test: $(STAMP) ## Run the tests (JOBS=3 at a time); GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
+	$(COMPILE)
 	$(PYTEST)
 
 test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, what is tried in turn, every test on PostgreSQL too, the images, and faults on both databases
+	$(COMPILE)
 	$(PYTEST) --matrix
 
 wheels: $(STAMP) ## Build wheels into dist/: for any system, and for Linux on x86-64 and on aarch64 with the emulated GPU's engine

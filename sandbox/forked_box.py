@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import STATUS_BYTES, Box, BoxEnd, BoxSpec, EndReason, child_exit_code
+from grader.sandbox.box import RUNNER_PROGRAM, STATUS_BYTES, Box, BoxEnd, BoxSpec, EndReason, child_exit_code
 from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.processes import cpu_seconds, descendants
 
@@ -30,8 +30,8 @@ _SERVER_BYTES = 2 * limits.GIB
 _SERVER_SECONDS = 24 * 3600.0
 # A fork takes milliseconds.
 _FORK_SECONDS = 30.0
-# A runner for CUDA libraries imports nothing, and a fork cannot inherit a context.
-_FORKED = ("triton", "triton-gpu")
+# Kinds that a fork speeds up. A runner for CUDA libraries imports nothing, and a context cannot be inherited.
+_FORKED = ("triton", "triton-gpu", "torch", "emulated", "emulated-triton")
 
 
 class ForkedBox:
@@ -180,7 +180,8 @@ class ForkedBoxes:
         self._servers: list[_Server] = []
 
     def start(self, spec: BoxSpec) -> Box:
-        if spec.program != "main.py" or spec.env.get("GRADER_PRELOAD") not in _FORKED:
+        preload = spec.env.get("GRADER_PRELOAD")
+        if spec.program != RUNNER_PROGRAM or spec.under or preload not in _FORKED:
             return self._local.start(spec)
         return self._server(spec).fork()
 

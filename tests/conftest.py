@@ -18,6 +18,7 @@ import pytest
 
 from tests import groups, rotation
 from tests.applications import cheap_applications  # noqa: F401 - for every folder
+from tests.boxes import forked_boxes  # noqa: F401 - for every folder
 from tests.components import need
 from tests.databases import (  # noqa: F401 - fixtures for every folder
     database,

@@ -17,9 +17,9 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -40,17 +40,38 @@ _LOOK_SECONDS = 20e-6
 _END_SECONDS = 1.0
 
 
+class RunnerProcess(Protocol):
+    """As ``subprocess.Popen``."""
+
+    def wait(self, timeout: float | None = None) -> int: ...
+    def kill(self) -> None: ...
+
+
+# Arguments: what the runner preloads, its connection, its GPU, and sockets that it must not keep.
+StartRunner = Callable[[str, socket.socket, socket.socket, Sequence[socket.socket]], RunnerProcess]
+
+
+def _execute(
+    preload: str, connection: socket.socket, gpu: socket.socket, _ours: Sequence[socket.socket]
+) -> RunnerProcess:
+    ends = (connection.fileno(), gpu.fileno())
+    command = [sys.executable, "-I", str(Path(__file__).with_name("main.py")), f"fd:{ends[0]}"]
+    env = {**os.environ, "GRADER_PRELOAD": preload, "GRADER_GPU": str(ends[1])}
+    return subprocess.Popen(command, pass_fds=ends, env=env, stdin=subprocess.DEVNULL)
+
+
 class Relay:
     """``address``: the judge's. ``preload``: the runner's. ``programs``: Triton, whose compiler places
     barriers and may have several threads write one value.
     """
 
-    def __init__(self, address: str, preload: str, *, programs: bool = True) -> None:
-        # The submission's processes must not look into this one.
+    def __init__(
+        self, address: str, preload: str, *, programs: bool = True, start: StartRunner = _execute
+    ) -> None:
+        # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
         self._judge = connect(address)
         self._programs = programs
-        self._device = self._new_device()
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
@@ -66,10 +87,9 @@ class Relay:
         self._runner, runners_end = socket.socketpair()
         self._requests, asking_end = socket.socketpair()
         with runners_end, asking_end:
-            ends = (runners_end.fileno(), asking_end.fileno())
-            command = [sys.executable, "-I", str(Path(__file__).with_name("main.py")), f"fd:{ends[0]}"]
-            env = {**os.environ, "GRADER_PRELOAD": preload, "GRADER_GPU": str(ends[1])}
-            self._process = subprocess.Popen(command, pass_fds=ends, env=env, stdin=subprocess.DEVNULL)
+            ours = (self._judge, self._runner, self._requests)
+            self._process = start(preload, runners_end, asking_end, ours)
+        self._device = self._new_device()  # after a fork: it may have threads
 
     @property
     def _check(self) -> Any:

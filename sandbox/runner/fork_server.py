@@ -1,4 +1,5 @@
-"""Forks a runner for each staff source of a catalogue, with imports done once.
+"""Forks a runner for each source of a catalogue's staff: their common imports are done once. A runner for the emulated
+GPU in Triton comes with its GPU (``emulated_relay.py``), another fork.
 
 For trusted code only (`grader challenge check`): a fork shares its parent's address layout and memory.
 
@@ -14,19 +15,31 @@ import os
 import select
 import shutil
 import signal
+import socket
+import subprocess
 import sys
 import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import protocol
 from connect import connect
-from main import Prepare, Runner
-from preload import preload
+from main import Runner
+from preload import RELAYED, preload
 
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+# What a runner with Triton's compiler imports until its first kernel is compiled.
+_COMPILER = (
+    "torch",
+    "triton.language",
+    "triton.compiler.code_generator",
+    "triton.backends.nvidia.compiler",
+    "triton.experimental.gluon.nvidia.hopper",
+)
 
 
 @dataclass(frozen=True)
@@ -36,14 +49,80 @@ class Child:
     folder: str
 
 
-def prepare(wanted: str) -> Prepare:
-    """What a fork inherits, so no CUDA context. Returns the child's part."""
-    if wanted == "triton-gpu":
-        importlib.import_module("triton.language")  # imports torch too
+def prepare(wanted: str) -> Callable[[str], None]:
+    """Prepare whatever a fork can inherit (no CUDA context, no folder). Returns what a fork does with its address."""
+    if wanted in RELAYED:
+        client, programs = RELAYED[wanted]
+        os.environ.pop("TRITON_INTERPRET", None)
+        _import(_COMPILER)
+        import emulated_triton  # noqa: F401 - for the runner
+        from emulated_relay import Relay
 
-        return lambda before_gpu: preload(wanted, before_gpu)
-    made = preload(wanted)
-    return lambda _: made
+        return lambda address: Relay(address, client, programs=programs, start=fork_runner).serve()
+    if wanted in ("triton", "emulated"):
+        made = preload(wanted)
+        return lambda address: Runner(address, lambda _: made).serve()
+    _import(("torch",) if wanted == "torch" else _COMPILER)
+    return lambda address: Runner(address, lambda before_gpu: preload(wanted, before_gpu)).serve()
+
+
+def _import(names: Sequence[str]) -> None:
+    for name in names:
+        with contextlib.suppress(ImportError):  # another Triton; what a runner lacks, it says itself
+            importlib.import_module(name)
+
+
+class ForkedRunner:
+    """See ``emulated_relay.RunnerProcess``."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._pidfd = os.pidfd_open(pid)
+
+    def wait(self, timeout: float | None = None) -> int:
+        readable, _, _ = select.select([self._pidfd], [], [], timeout)
+        if not readable:
+            raise subprocess.TimeoutExpired("runner", timeout or 0.0)
+        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+
+
+def fork_runner(
+    wanted: str, connection: socket.socket, gpu: socket.socket, ours: Sequence[socket.socket]
+) -> ForkedRunner:
+    """See ``emulated_relay.StartRunner``."""
+    pid = os.fork()
+    if pid == 0:
+        become(lambda: _run_beside(wanted, connection, gpu, ours))
+    return ForkedRunner(pid)
+
+
+def _run_beside(
+    wanted: str, connection: socket.socket, gpu: socket.socket, ours: Sequence[socket.socket]
+) -> None:
+    for end in ours:
+        end.close()
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # the relay hides, a runner does not
+    os.environ["GRADER_PRELOAD"], os.environ["GRADER_GPU"] = wanted, str(gpu.detach())
+    Runner(f"fd:{connection.detach()}").serve()
+
+
+def become(program: Callable[[], None]) -> NoReturn:
+    """In a fork: run ``program`` and end, with the parent at the latest."""
+    code = 1
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        program()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
 
 
 class ForkServer:
@@ -51,7 +130,7 @@ class ForkServer:
 
     def __init__(self, address: str) -> None:
         self.connection = connect(address)
-        self._prepare = prepare(os.environ.get("GRADER_PRELOAD", ""))
+        self._program = prepare(os.environ.get("GRADER_PRELOAD", ""))
         self._home = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the box's own
         self._children: dict[int, Child] = {}
         self._number = 0
@@ -89,10 +168,11 @@ class ForkServer:
         self._poll.register(pidfd, select.POLLIN)
         protocol.send(self.connection, {"pid": pid})
 
-    def _run(self, connection: int, output: int, folder: str) -> None:
-        code = 1
-        try:
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    def _run(self, connection: int, output: int, folder: str) -> NoReturn:
+        """In the child: become a runner."""
+
+        def run() -> None:
+            os.setpgid(0, 0)  # before its own children exist
             self.connection.close()
             for child in self._children.values():
                 os.close(child.status)
@@ -101,15 +181,9 @@ class ForkServer:
             os.close(output)
             os.environ["TMPDIR"] = os.environ["HOME"] = folder
             os.chdir(folder)
-            Runner(f"fd:{connection}", self._prepare).serve()
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            with contextlib.suppress(Exception):
-                sys.stdout.flush()
-                sys.stderr.flush()
-            os._exit(code)
+            self._program(f"fd:{connection}")
+
+        become(run)
 
     def _bury(self, pidfd: int) -> None:
         """Reports a child's end and removes its folder."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +25,8 @@ Write = Callable[..., "Made"]
 
 
 @pytest.fixture(scope="session")
-def boxes() -> Iterator[ForkedBoxes]:
-    made = ForkedBoxes()
-    yield made
-    made.close()
+def boxes(forked_boxes: ForkedBoxes) -> ForkedBoxes:
+    return forked_boxes
 
 
 @dataclass

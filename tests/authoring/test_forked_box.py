@@ -11,16 +11,22 @@ from pathlib import Path
 import pytest
 
 from grader.challenge.catalogue import Catalogue
-from grader.device_kinds import CPU
+from grader.device_kinds import CPU, EMULATED
 from grader.judge.at_home import judge_at_home
+from grader.judge.device import make_device
 from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.sandbox.box import BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.forked_box import ForkedBox, ForkedBoxes
 from grader.sandbox.local_box import LocalBox
+from grader.sandbox.processes import descendants, is_alive
 from grader.schemas.report import CaseVerdict, Report, Verdict
+from tests.components import need
+from tests.sandbox.talk import within
 
 SPEC = HostDevice().box_spec(BoxPurpose.RUN, Language.TRITON, 4 << 30)
+RELAYED = make_device(EMULATED).box_spec(BoxPurpose.RUN, Language.TRITON, 4 << 30)
+BASELINE = HostDevice().box_spec(BoxPurpose.BASELINE, Language.TRITON, 4 << 30)
 CATALOGUE = Catalogue(Path(__file__).parent.parent / "catalogue")
 
 
@@ -111,3 +117,36 @@ def test_a_box_without_imports_is_not_forked(boxes: ForkedBoxes) -> None:
     box = boxes.start(BoxSpec(BoxPurpose.CONTROL, env={"GRADER_PRELOAD": ""}))
     assert isinstance(box, LocalBox)
     box.kill()
+
+
+@pytest.mark.needs("emulator")
+def test_the_emulated_gpu_and_its_runner_are_forked(boxes: ForkedBoxes) -> None:
+    box = boxes.start(RELAYED)
+    assert isinstance(box, ForkedBox)
+    assert box.connection.recv(1 << 16)  # the runner's hello, through the relay
+    relay, runner = descendants(box._pid)
+    assert "fork_server.py" in _of_the_children(relay)
+    assert "fork_server.py" in _of_the_children(runner)
+    assert box.kill().reason is EndReason.KILLED
+    assert within(20, lambda: not is_alive(runner))
+
+
+@pytest.mark.needs("emulator")
+def test_the_end_of_a_forked_gpus_runner_is_the_boxs(boxes: ForkedBoxes) -> None:
+    box = boxes.start(RELAYED)
+    assert box.connection.recv(1 << 16)
+    os.kill(descendants(box._pid)[1], signal.SIGSEGV)  # type: ignore[attr-defined]
+    end = box.end(wait_s=20)
+    box.kill()
+    assert end is not None
+    assert (end.reason, end.signal) == (EndReason.SIGNALLED, signal.SIGSEGV)
+
+
+@pytest.mark.parametrize("spec", [SPEC, RELAYED, BASELINE], ids=["interpreter", "emulated", "baseline"])
+def test_a_fork_finds_torch_imported(boxes: ForkedBoxes, spec: BoxSpec) -> None:
+    if spec is RELAYED:
+        need("emulator")
+    box = boxes.start(spec)
+    box.kill()
+    server = next(server for server in boxes._servers if server.spec == spec)
+    assert "libtorch" in Path(f"/proc/{server._box._process.pid}/maps").read_text()

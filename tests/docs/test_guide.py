@@ -14,7 +14,7 @@ from grader.challenge.signature import cuda_footer
 from grader.judge.at_home import judge_at_home
 from grader.languages import Language
 from grader.manual.pages import Manual
-from grader.sandbox.choose import make_boxes
+from grader.sandbox.forked_box import ForkedBoxes
 from grader.schemas.report import Verdict
 from tests.components import need
 
@@ -27,10 +27,10 @@ def shown(docs: Manual, language: str) -> str:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="judging needs Linux")
-def test_the_triton_kernel_is_accepted(docs: Manual) -> None:
+def test_the_triton_kernel_is_accepted(docs: Manual, forked_boxes: ForkedBoxes) -> None:
     challenge = find_catalogue().load("vector_add")
     source = shown(docs, "python")
-    report = judge_at_home(challenge, source, Language.TRITON, make_boxes("local"), timing=False)
+    report = judge_at_home(challenge, source, Language.TRITON, forked_boxes, timing=False)
     assert report.verdict is Verdict.ACCEPTED, report.detail
 
 

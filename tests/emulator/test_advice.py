@@ -13,11 +13,11 @@ import pytest
 from grader.challenge.catalogue import find_catalogue
 from grader.judge.at_home import profile_at_home
 from grader.languages import Language
-from grader.sandbox.choose import make_boxes
 from grader.sandbox.emulator.device import Device, HostProcess
 from grader.sandbox.emulator.engine import NOTHING, Engine
 from grader.sandbox.emulator.fatbin import machine_codes, section_of
 from grader.sandbox.emulator.spills import spills_of, spills_of_code
+from grader.sandbox.forked_box import ForkedBoxes
 from grader.sandbox.toolkit import cuda_home
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.profile_advice import hints_of
@@ -161,10 +161,10 @@ def test_launches_are_on_a_time_line(library: Path) -> None:
     assert ends[-1] == pytest.approx(profile.time_us)
 
 
-def test_small_blocks_of_triton() -> None:
+def test_small_blocks_of_triton(forked_boxes: ForkedBoxes) -> None:
     """128 threads for 32 elements."""
     challenge = find_catalogue().load("vector_add")
-    report = profile_at_home(challenge, TRITON, Language.TRITON, make_boxes("local"))
+    report = profile_at_home(challenge, TRITON, Language.TRITON, forked_boxes)
     profile = report.workloads[0].profile
     assert profile is not None
     assert hints_of(profile)[0].kind == "little work"

@@ -3,7 +3,7 @@ mutant. None of their CUDA files gives a warning."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,20 +49,19 @@ def candidates() -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def trial() -> Iterator[Callable[[str], Trial]]:
+def trial(forked_boxes: ForkedBoxes) -> Callable[[str], Trial]:
     """A process keeps its device and fork servers, and draws a challenge's questions once."""
     need("emulator")
     need("nvcc")
-    boxes, device, trials = ForkedBoxes(), make_device(EMULATED), dict[str, Trial]()
+    device, trials = make_device(EMULATED), dict[str, Trial]()
 
     def of(slug: str) -> Trial:
         if slug not in trials:
             trials.clear()
-            trials[slug] = Trial(CATALOGUE.load(slug), device, boxes)
+            trials[slug] = Trial(CATALOGUE.load(slug), device, forked_boxes)
         return trials[slug]
 
-    yield of
-    boxes.close()
+    return of
 
 
 @pytest.mark.parametrize(("slug", "path"), candidates())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from grader.device_kinds import EMULATED as BOARD
@@ -33,10 +31,8 @@ def _parts() -> None:
 
 
 @pytest.fixture(scope="module")
-def boxes() -> Iterator[BoxMaker]:
-    forked = ForkedBoxes()
-    yield forked
-    forked.close()
+def boxes(forked_boxes: ForkedBoxes) -> BoxMaker:
+    return forked_boxes
 
 
 def said(report: Report) -> str:

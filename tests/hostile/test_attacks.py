@@ -3,8 +3,6 @@ them. Those whose time decides are in test_timed_attacks.py."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from grader.sandbox.forked_box import ForkedBoxes
@@ -40,10 +38,8 @@ def test_no_attack_gets_through_and_no_control_is_refused(entry: Entry, docker_r
 
 
 @pytest.fixture(scope="module")
-def forked() -> Iterator[Range]:
-    boxes = ForkedBoxes()
-    yield Range(boxes, QuickHost())
-    boxes.close()
+def forked(forked_boxes: ForkedBoxes) -> Range:
+    return Range(forked_boxes, QuickHost())
 
 
 @pytest.mark.parametrize("entry", parameters(entry for entry in ON_CPU if entry.surface in OF_VALUES))

@@ -4,7 +4,7 @@ behaviour use ``local_boxes``, which are separate processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,10 +32,8 @@ def catalogue() -> Catalogue:
 
 
 @pytest.fixture(scope="session")
-def boxes() -> Iterator[BoxMaker]:
-    forked = ForkedBoxes()
-    yield forked
-    forked.close()
+def boxes(forked_boxes: ForkedBoxes) -> BoxMaker:
+    return forked_boxes
 
 
 @pytest.fixture(autouse=True)

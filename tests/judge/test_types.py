@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,13 +26,6 @@ EXPECTED = {
     CandidateRole.SOLUTION: CandidateOutcome.ACCEPTED,
     CandidateRole.MUTANT: CandidateOutcome.FAILED,
 }
-
-
-@pytest.fixture(scope="module")
-def boxes() -> Iterator[ForkedBoxes]:
-    made = ForkedBoxes()
-    yield made
-    made.close()
 
 
 def judged(slug: str, device: Device, boxes: ForkedBoxes, language: Language) -> None:

@@ -23,8 +23,8 @@ from grader.judge.session import Session
 from grader.records import claims
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
+from grader.sandbox.forked_box import ForkedBoxes
 from grader.sandbox.gpu import Gpu
-from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.report import Language, Report, Verdict
 from grader.service.accounts.accounts import User
 from grader.service.devices import served_devices
@@ -76,12 +76,12 @@ def platform(tmp_path: Path, database: str, emulated: DeviceKind) -> Iterator[Pl
 
 
 @pytest.fixture
-def report(emulated: DeviceKind) -> Report:
+def report(emulated: DeviceKind, forked_boxes: ForkedBoxes) -> Report:
     challenge = Catalogue(CATALOGUE).load("twice")
     request = Request(challenge, Language.TRITON, RIGHT, BOARD, b"key", challenge.cases)
     device = make_device(BOARD)
     assert type(device).__name__ == "SimulatedDevice"
-    return Session(request, device, LocalBoxes(), lambda _: None, interrupt=lambda: None).run().report
+    return Session(request, device, forked_boxes, lambda _: None, interrupt=lambda: None).run().report
 
 
 def test_a_new_device_kind_works_from_judge_to_page(

@@ -15,7 +15,7 @@ from grader.cli.main import main
 from grader.judge import faults
 from grader.judge.at_home import judge_at_home
 from grader.records.models import SubmissionRow
-from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.forked_box import ForkedBoxes
 from grader.schemas import verdict as verdicts
 from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from grader.schemas.verdict import Fault, Tone, VerdictRow
@@ -49,12 +49,12 @@ def thermal(monkeypatch: pytest.MonkeyPatch) -> VerdictRow:
 
 
 @pytest.fixture
-def report(thermal: VerdictRow, monkeypatch: pytest.MonkeyPatch) -> Report:
+def report(thermal: VerdictRow, forked_boxes: ForkedBoxes, monkeypatch: pytest.MonkeyPatch) -> Report:
     """The judge's report when a fault leads to the new verdict."""
     finding = faults.CaseFault(CaseVerdict(thermal.word), "It reached 99 degrees.", "Slow down.")
     monkeypatch.setattr(faults, "of_exception", lambda *_: finding)
     challenge = Catalogue(CATALOGUE).load("twice")
-    return judge_at_home(challenge, RAISES, Language.TRITON, LocalBoxes(), timing=False)
+    return judge_at_home(challenge, RAISES, Language.TRITON, forked_boxes, timing=False)
 
 
 @pytest.mark.both_databases
