@@ -124,8 +124,29 @@ static const uint16_t *places_of(const struct matrix *it, uint32_t which, uint32
     return places_in(&kept[which], it, which, count, per)->at;
 }
 
+/* Of wmma, whose lanes have elements in turn; if several have one, the last one's counts. False: it is another layout or
+ * type. */
+static bool collect_in_turn(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
+        uint32_t type, double *into) {
+    uint32_t per = type == F16 || type == BF16 ? 2 : 1,
+             all = (which == OPERAND_B ? it->k : it->m) * (which == OPERAND_A ? it->k : it->n), own = count * per;
+    if (it->kind != MULTIPLY_WMMA || (type != F16 && type != BF16 && type != F32) || own == 0 || all % own ||
+            LANES % (all / own) || all > own * LANES || own != it->counts[which == OPERAND_D ? 0 : which + 1] * per)
+        return false;
+    uint32_t words[MOST / 2], lanes = all / own;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *unit = u32_of(w, it->units[first + i]) + LANES - lanes;
+        for (uint32_t lane = 0; lane < lanes; lane++) words[lane * count + i] = unit[lane];
+    }
+    if (type == F16) f16_values((const uint16_t *)words, all, into);
+    for (uint32_t i = 0; i < all && type == F32; i++) into[i] = f32_of(words[i]);
+    for (uint32_t i = 0; i < all && type == BF16; i++) into[i] = bf16_value((uint16_t)(words[i / 2] >> 16 * (i & 1)));
+    return true;
+}
+
 static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
         uint32_t type, double *into) {
+    if (collect_in_turn(w, it, which, first, count, type, into)) return;
     uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type);
     const uint16_t *at = places_of(it, which, count, per);
     for (uint32_t i = 0; i < count; i++)
@@ -234,6 +255,13 @@ static void multiply(struct warp *w, const struct matrix *it) {
             }
             c[row * it->n + column] = sum;
         }
+    if (it->kind == MULTIPLY_WMMA && it->types[3] == F32 && d_count * LANES == it->m * it->n) {
+        for (uint32_t i = 0; i < d_count; i++) {
+            uint32_t *words = u32_of(w, it->units[i]);
+            for (uint32_t lane = 0; lane < LANES; lane++) words[lane] = bits_of((float)c[lane * d_count + i]);
+        }
+        return;
+    }
     uint32_t per = it->types[3] == F16 ? 2 : 1;
     const uint16_t *at = places_of(it, 2, d_count, per);
     for (uint32_t i = 0; i < d_count; i++)
