@@ -468,15 +468,25 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
     if (!writes && size == granule) { /* all that lanes read is noted already, and nobody wrote it since */
         uint64_t first = offsets[__builtin_ctz(mask)];
-        uint32_t missing = 0, base = ENTRY(segment, 0);
+        uint32_t missing = 0, late = 0, base = ENTRY(segment, 0);
         for (int i = 0; i < LANES; i++) {
             uint64_t at = (mask >> i & 1 ? offsets[i] : first) >> shift;
             uint32_t last = it.was_written ? region->written[at] : 0, reader = region->read[at],
                      mine = base + (uint32_t)i;
             bool noted = (last < it.lowest) | (last == mine), seen = (reader & MANY) != 0 || reader == mine;
             missing |= (uint32_t)!(noted & (reader >= it.lowest) & seen) << i;
+            late |= (uint32_t)(last >= it.lowest) << i;
         }
         if (!(missing & mask)) return;
+        if (quiet && !(late & mask)) { /* nobody wrote it since: nothing races */
+            for (uint32_t left = missing & mask; left; left &= left - 1) {
+                uint32_t lane = (uint32_t)__builtin_ctz(left), mine = base | lane;
+                uint64_t at = offsets[lane] >> shift;
+                if (region->read[at] < it.lowest) region->read[at] = mine;
+                else if (!(region->read[at] & MANY)) note_reader(&it, at, mine);
+            }
+            return;
+        }
     }
     bool known = writes && !atomic && r->op == OP_STORE && r->count <= 4;
     for (uint32_t left = mask; left; left &= left - 1) {

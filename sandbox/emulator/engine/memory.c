@@ -216,6 +216,14 @@ const uint64_t *row_addresses(
 /* Lanes that access an unwritten byte; each byte of ``valid`` is 0 or 1. */
 static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     uint32_t found = 0;
+    if (size == 4 && mask == EVERY) {
+        for (int i = 0; i < LANES; i++) {
+            uint32_t four;
+            memcpy(&four, valid + offsets[i], 4);
+            found |= (uint32_t)(four != 0x01010101u) << i;
+        }
+        return found;
+    }
     if (size == 4) {
         for (int i = 0; i < LANES; i++) {
             if (!(mask >> i & 1)) continue;
@@ -315,7 +323,9 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
                     }
                 } else {
                     uint32_t *out = u32_of(w, outs[k]);
-                    if (r->size == 4)
+                    if (r->size == 4 && p.mask == EVERY)
+                        for (int i = 0; i < LANES; i++) memcpy(&out[i], from + p.offsets[i], 4);
+                    else if (r->size == 4)
                         for (uint32_t left = p.mask; left; left &= left - 1) {
                             int i = __builtin_ctz(left);
                             memcpy(&out[i], from + p.offsets[i], 4);
