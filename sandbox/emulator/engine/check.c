@@ -305,21 +305,23 @@ static inline bool is_before(const struct checked *it, struct relations *kept, u
     return relation == BEFORE || (relation == BY_LANE && LANE(old) == LANE(mine));
 }
 
-/* ``touch`` without possible races. False: one is possible, so nothing was done. */
+static inline void note_reader(struct checked *it, uint64_t granule, uint32_t mine) {
+    uint32_t old = it->read[granule];
+    if (old == mine || (old & MANY && SEGMENT(old) == it->segment)) return;
+    if (old < it->lowest) it->read[granule] = mine;
+    else if (is_before(it, &it->reader, old, mine))
+        it->read[granule] = mine | (old & MANY && related(it, &it->reader, old)->many ? MANY : 0);
+    else if (!(old & MANY)) {
+        it->read_too[granule] = mine;
+        it->read[granule] = old | MANY;
+    }
+}
+
+/* As ``touch``, for granules of a lane where nothing can race. False: it did nothing, because something may. */
 static inline bool read_quietly(struct checked *it, uint64_t first, uint32_t mine) {
     for (uint64_t g = first; g < first + it->each; g++)
         if (it->was_written && !is_before(it, &it->write, it->written[g], mine)) return false;
-    for (uint64_t g = first; g < first + it->each; g++) {
-        uint32_t old = it->read[g];
-        if (old == mine || (old & MANY && SEGMENT(old) == it->segment)) continue;
-        if (old < it->lowest) it->read[g] = mine;
-        else if (is_before(it, &it->reader, old, mine))
-            it->read[g] = mine | (old & MANY && related(it, &it->reader, old)->many ? MANY : 0);
-        else if (!(old & MANY)) {
-            it->read_too[g] = mine;
-            it->read[g] = old | MANY;
-        }
-    }
+    for (uint64_t g = first; g < first + it->each; g++) note_reader(it, g, mine);
     return true;
 }
 
@@ -411,6 +413,27 @@ static void check_word(struct warp *w, const struct row *r, struct region *regio
     }
 }
 
+/* Entries of segments before it certainly came before. */
+static inline uint32_t floor_of(const struct warp *w, const struct region *region) {
+    if (!region->owner) return w->block->launch->floor;
+    return w->seen ? region->owner->first_segment : w->block->interval_first;
+}
+
+static inline struct checked checked_of(
+        const struct warp *w, const struct region *region, uint32_t segment, uint32_t floor, uint32_t size) {
+    uint32_t granule = w->block->launch->kernel->granule, shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
+    return (struct checked){.w = w,
+            .written = region->written,
+            .read = region->read,
+            .read_too = region->read_too,
+            .segment = segment,
+            .lowest = (floor ? floor : 1) << 7,
+            .shift = shift,
+            .each = size >> shift,
+            .was_written = region->was_written,
+            .was_read = region->was_read};
+}
+
 void check_access(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes, bool atomic) {
     struct launch *launch = w->block->launch;
@@ -421,18 +444,9 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
     if (w->block->worker->watched) progress_touches(w, region, offsets, mask, size);
-    uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->floor;
-    uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
-    struct checked it = {.w = w,
-            .written = region->written,
-            .read = region->read,
-            .read_too = region->read_too,
-            .segment = segment,
-            .lowest = (floor ? floor : 1) << 7,
-            .shift = shift,
-            .each = size >> shift,
-            .was_written = region->was_written,
-            .was_read = region->was_read};
+    uint32_t floor = floor_of(w, region);
+    struct checked it = checked_of(w, region, segment, floor, size);
+    uint32_t shift = it.shift;
     if (writes) note_written(region);
     else note_read(region);
     /* Whole granules, because accesses are aligned, unless the array begins within one. */
@@ -449,15 +463,25 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
     if (!writes && size == granule) { /* noted already, and not written since */
         uint64_t first = offsets[__builtin_ctz(mask)];
-        uint32_t missing = 0, base = ENTRY(segment, 0);
+        uint32_t missing = 0, late = 0, base = ENTRY(segment, 0);
         for (int i = 0; i < LANES; i++) {
             uint64_t at = (mask >> i & 1 ? offsets[i] : first) >> shift;
             uint32_t last = it.was_written ? region->written[at] : 0, reader = region->read[at],
                      mine = base + (uint32_t)i;
             bool noted = (last < it.lowest) | (last == mine), seen = (reader & MANY) != 0 || reader == mine;
             missing |= (uint32_t)!(noted & (reader >= it.lowest) & seen) << i;
+            late |= (uint32_t)(last >= it.lowest) << i;
         }
         if (!(missing & mask)) return;
+        if (quiet && !(late & mask)) { /* nobody wrote it since: nothing races */
+            for (uint32_t left = missing & mask; left; left &= left - 1) {
+                uint32_t lane = (uint32_t)__builtin_ctz(left), mine = base | lane;
+                uint64_t at = offsets[lane] >> shift;
+                if (region->read[at] < it.lowest) region->read[at] = mine;
+                else if (!(region->read[at] & MANY)) note_reader(&it, at, mine);
+            }
+            return;
+        }
     }
     bool known = writes && !atomic && r->op == OP_STORE && r->count <= 4;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -494,6 +518,90 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
 }
 
+/* Whether ``count`` entries of a line come before all accesses of its lanes; ``place``: of the line's first granule. */
+static bool line_before(struct checked *it, struct relations *kept, const uint32_t *entries, uint32_t count,
+        const struct tile_lanes *lanes, uint32_t place, uint32_t *newest) {
+    uint32_t most = 0, other = 0;
+    for (uint32_t i = 0; i < count; i++) most = entries[i] > most ? entries[i] : most;
+    *newest = most;
+    if (most < it->lowest) return true;
+    if (related(it, kept, most)->relation == BEFORE) {
+        for (uint32_t i = 0; i < count; i++)
+            other |= (uint32_t)(entries[i] >= it->lowest) & (SEGMENT(entries[i]) != SEGMENT(most));
+        if (!other) return true;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < lanes->each; k++)
+            if (!is_before(it, kept, entries[i], ENTRY(it->segment, lanes->order[place + i][k]))) return false;
+    return true;
+}
+
+/* Notes reads of a line, as ``check_access`` does one by one. ``last``: the newest write. */
+static void note_line(struct checked *it, uint64_t first, uint32_t count, const struct tile_lanes *lanes,
+        uint32_t place, uint32_t last, bool whole) {
+    uint32_t *read = it->read + first, least = ~0u, most = 0, many = MANY, other = 0, base = ENTRY(it->segment, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t old = read[i];
+        least = old < least ? old : least;
+        most = old > most ? old : most;
+        many &= old;
+        other |= SEGMENT(old) ^ it->segment;
+    }
+    if (many && (!other || (whole && last < it->lowest && least >= it->lowest))) return;
+    if (most < it->lowest) {
+        uint32_t flag = lanes->several ? MANY : 0;
+        for (uint32_t i = 0; i < count; i++) read[i] = base | lanes->first[place + i] | flag;
+        for (uint32_t i = 0; i < count && flag; i++) it->read_too[first + i] = base | lanes->second[place + i];
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t written = it->was_written ? it->written[first + i] : 0;
+        for (uint32_t k = 0; k < lanes->each; k++) {
+            uint32_t mine = base | lanes->order[place + i][k], old = read[i];
+            if (whole && (written < it->lowest || written == mine) && old >= it->lowest && (old & MANY || old == mine))
+                continue;
+            note_reader(it, first + i, mine);
+        }
+    }
+}
+
+bool check_tile(struct warp *w, const struct row *r, const struct tile *tile, bool writes) {
+    struct region *region = tile->region;
+    uint32_t segment = present_segment(w, r, region, writes), newest;
+    if (segment == 0 || (region->owner && w->block->launch->check == BUT_SHARED_RACES)) return true;
+    struct checked it = checked_of(w, region, segment, floor_of(w, region), tile->size);
+    uint64_t first = tile->offset >> it.shift, apart = tile->stride >> it.shift;
+    uint32_t count = tile->bytes >> it.shift;
+    for (uint32_t line = 0; line < tile->lines; line++) {
+        uint64_t at = first + line * apart;
+        if (it.was_written && !line_before(&it, &it.write, it.written + at, count, tile->lanes, line * count, &newest))
+            return false;
+        if (!writes || !it.was_read) continue;
+        if (!line_before(&it, &it.reader, it.read + at, count, tile->lanes, line * count, &newest)) return false;
+        for (uint32_t i = 0; i < count && newest >= it.lowest; i++) {
+            uint32_t reader = it.read[at + i];
+            if (reader >= it.lowest && reader & MANY && related(&it, &it.reader, reader)->many) return false;
+        }
+    }
+    if (writes) note_written(region);
+    else note_read(region);
+    for (uint32_t line = 0; line < tile->lines; line++) {
+        uint64_t at = first + line * apart;
+        uint32_t base = ENTRY(segment, 0);
+        const uint32_t *lanes = tile->lanes->first + line * count;
+        if (writes) {
+            for (uint32_t i = 0; i < count; i++) it.written[at + i] = base | lanes[i];
+            continue;
+        }
+        newest = 0;
+        for (uint32_t i = 0; it.was_written && i < count; i++)
+            newest = it.written[at + i] > newest ? it.written[at + i] : newest;
+        note_line(&it, at, count, tile->lanes, line * count, newest, tile->size == 1u << it.shift);
+    }
+    return true;
+}
+
+/* Checks a copy or memset for races like a launch. */
 static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number,
         uint64_t address, uint64_t size, bool writes) {
     struct region *region = region_of(engine, address);

@@ -504,7 +504,27 @@ int late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes, bool atomic);
-/* Of a lane; it ends before ``slot`` reaches ``epoch``. */
+/* Which lanes access each granule of a matrix, in order: ``each`` of them, the first one, and the first other one if
+ * ``several``. */
+enum { TILE_BYTES = 1024, TILE_ACCESSES = 8 };
+struct tile_lanes {
+    uint32_t each;
+    bool several;
+    uint32_t first[TILE_BYTES], second[TILE_BYTES];
+    uint8_t order[TILE_BYTES][TILE_ACCESSES];
+};
+/* A matrix that a warp accesses: lines of ``bytes``, ``stride`` bytes apart, which do not overlap. ``size``: of an
+ * element. They begin and end with a granule. */
+struct tile {
+    struct region *region;
+    uint8_t *data, *valid;
+    uint64_t offset, stride;
+    uint32_t lines, bytes, size;
+    const struct tile_lanes *lanes;
+};
+/* Checks all accesses to a matrix as one. False: it did nothing, because some access may race. */
+bool check_tile(struct warp *, const struct row *, const struct tile *, bool writes);
+/* The same for an asynchronous access of a lane, which ends before ``slot`` reaches ``epoch``. */
 void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane,
         bool writes, bool atomic, uint32_t segment);
 uint32_t check_async_segment(struct warp *, const struct row *, uint32_t slot, uint32_t epoch);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "memory.h"
 #include "numbers.h"
 #include "sums.h"
 
@@ -120,8 +121,29 @@ static const uint16_t *places_of(const struct matrix *it, uint32_t which, uint32
     return places_in(&kept[which], it, which, count, per)->at;
 }
 
+/* Of wmma, whose lanes have elements in turn; if several have one, the last one's counts. False: it is another layout or
+ * type. */
+static bool collect_in_turn(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
+        uint32_t type, double *into) {
+    uint32_t per = type == F16 || type == BF16 ? 2 : 1,
+             all = (which == OPERAND_B ? it->k : it->m) * (which == OPERAND_A ? it->k : it->n), own = count * per;
+    if (it->kind != MULTIPLY_WMMA || (type != F16 && type != BF16 && type != F32) || own == 0 || all % own ||
+            LANES % (all / own) || all > own * LANES || own != it->counts[which == OPERAND_D ? 0 : which + 1] * per)
+        return false;
+    uint32_t words[MOST / 2], lanes = all / own;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *unit = u32_of(w, it->units[first + i]) + LANES - lanes;
+        for (uint32_t lane = 0; lane < lanes; lane++) words[lane * count + i] = unit[lane];
+    }
+    if (type == F16) f16_values((const uint16_t *)words, all, into);
+    for (uint32_t i = 0; i < all && type == F32; i++) into[i] = f32_of(words[i]);
+    for (uint32_t i = 0; i < all && type == BF16; i++) into[i] = bf16_value((uint16_t)(words[i / 2] >> 16 * (i & 1)));
+    return true;
+}
+
 static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
         uint32_t type, double *into) {
+    if (collect_in_turn(w, it, which, first, count, type, into)) return;
     uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type);
     const uint16_t *at = places_of(it, which, count, per);
     for (uint32_t i = 0; i < count; i++)
@@ -226,6 +248,13 @@ static void multiply(struct warp *w, const struct matrix *it) {
             }
             c[row * it->n + column] = sum;
         }
+    if (it->kind == MULTIPLY_WMMA && it->types[3] == F32 && d_count * LANES == it->m * it->n) {
+        for (uint32_t i = 0; i < d_count; i++) {
+            uint32_t *words = u32_of(w, it->units[i]);
+            for (uint32_t lane = 0; lane < LANES; lane++) words[lane] = bits_of((float)c[lane * d_count + i]);
+        }
+        return;
+    }
     uint32_t per = it->types[3] == F16 ? 2 : 1;
     const uint16_t *at = places_of(it, 2, d_count, per);
     for (uint32_t i = 0; i < d_count; i++)
@@ -282,74 +311,196 @@ static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
         if (mask >> i & 1) to[i] = out[i];
 }
 
-/* b: the address, c: the stride in elements (NONE: a whole matrix's), e: a spare unit. */
-static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
-    bool stores = it->kind == STORE_FRAGMENT;
-    uint32_t which = it->which, type = it->types[which], bits = bits_of_type(type), per = bits >= 32 ? 1 : 32 / bits;
-    uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n,
-             by_row = which == OPERAND_B ? it->b_by_row : it->a_by_row;
-    uint32_t count = it->counts[which == OPERAND_D ? 0 : which + 1];
-    uint64_t room[LANES], at[LANES * 2];
-    const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
-    uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
-    struct matrix words;
-    if (bits < 8) { /* words along rows of A and columns of B */
-        words = *it;
-        words.kind = LOAD_FRAGMENT;
-        words.m = which == OPERAND_B ? it->n : it->m;
-        words.k = it->k * bits / 32;
-        words.counts[1] = count;
-        rows = words.m;
-        columns = words.k;
-        stride = stride * bits / 32;
-        it = &words;
-        which = OPERAND_A;
-        by_row = 1;
-        bits = 32;
-        per = 1;
+/* The lanes of each granule of a matrix of ``lines`` x ``along`` elements in memory, of which each lane has ``own`` in
+ * turn, by row or by column of memory. NULL: it is too large. */
+static const struct tile_lanes *lanes_of(
+        uint32_t lines, uint32_t along, uint32_t own, bool by_row, uint32_t size, uint32_t granule) {
+    static _Thread_local struct lanes_kept {
+        uint32_t key[6];
+        struct tile_lanes lanes;
+    } kept[4];
+    static _Thread_local uint32_t turn;
+    const uint32_t key[6] = {lines, along, own, by_row, size, granule}, total = lines * along,
+                   granules = total * size / granule;
+    for (uint32_t i = 0; i < 4; i++)
+        if (memcmp(kept[i].key, key, sizeof key) == 0) return &kept[i].lanes;
+    struct lanes_kept *it = &kept[turn++ % 4];
+    struct tile_lanes *into = &it->lanes;
+    uint8_t counts[TILE_BYTES] = {0};
+    memset(it->key, 0, sizeof it->key);
+    for (uint32_t i = 0; i < own; i++)
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint32_t index = (lane * own + i) % total, at = by_row ? index : index % lines * along + index / lines;
+            for (uint32_t g = at * size / granule; g <= (at * size + size - 1) / granule; g++) {
+                if (counts[g] == TILE_ACCESSES) return NULL;
+                into->order[g][counts[g]++] = (uint8_t)lane;
+            }
+        }
+    into->each = counts[0];
+    into->several = false;
+    for (uint32_t g = 0; g < granules; g++) {
+        uint32_t other = 0;
+        if (counts[g] != into->each) return NULL;
+        while (other < into->each && into->order[g][other] == into->order[g][0]) other++;
+        bool several = other < into->each;
+        if (g && several != into->several) return NULL;
+        into->several = several;
+        into->first[g] = into->order[g][0];
+        into->second[g] = several ? into->order[g][other] : 0;
     }
+    memcpy(it->key, key, sizeof key);
+    return into;
+}
+
+/* Copies a matrix between memory and ``dense``, where elements are in the order of the lanes. */
+static void copy_tile(const struct tile *tile, bool by_row, uint8_t *dense, bool stores) {
+    uint32_t along = tile->bytes / tile->size;
+    for (uint32_t line = 0; line < tile->lines; line++) {
+        uint8_t *memory = tile->data + tile->offset + line * tile->stride;
+        if (by_row) {
+            if (stores) memcpy(memory, dense + line * tile->bytes, tile->bytes);
+            else memcpy(dense + line * tile->bytes, memory, tile->bytes);
+            continue;
+        }
+        for (uint32_t i = 0; i < along; i++) {
+            uint8_t *one = dense + (i * tile->lines + line) * tile->size, *other = memory + i * tile->size;
+            if (tile->size == 2) memcpy(stores ? other : one, stores ? one : other, 2);
+            else if (tile->size == 4) memcpy(stores ? other : one, stores ? one : other, 4);
+            else memcpy(stores ? other : one, stores ? one : other, tile->size);
+        }
+    }
+}
+
+/* A fragment that wmma moves. ``base``: of each lane; ``within``: mask of addresses; ``stride``: in elements. */
+struct fragment {
+    const struct matrix *it;
+    bool stores, by_row;
+    uint32_t which, bits, per, count, rows, columns, stride;
+    const uint64_t *base;
+    uint64_t within;
+};
+
+/* Moves it at once. False: it did nothing, because some access may be at fault, or may race. */
+static bool move_at_once(struct warp *w, const struct row *r, const struct fragment *f) {
+    const struct launch *launch = w->block->launch;
+    uint32_t lines = f->by_row ? f->rows : f->columns, along = f->by_row ? f->columns : f->rows, size = f->bits / 8,
+             own = f->count * f->per, total = lines * along, words = total * size / 4;
+    bool apart = false;
+    for (int i = 0; i < LANES; i++) apart |= f->base[i] != f->base[0];
+    if (apart || f->stride < along || f->stride > 1u << 24 || total & (total - 1) || words < LANES ||
+            4 * words > TILE_BYTES || w->block->worker->watched)
+        return false;
+    if (f->stores && (own * LANES != total || w->any_undefined || size < launch->kernel->granule)) return false;
+    struct tile tile = {.stride = (uint64_t)f->stride * size, .lines = lines, .bytes = along * size, .size = size};
+    if (!tile_of(w, r, (f->base[0] + (uint64_t)r->imm) & f->within, f->stores, &tile)) return false;
+    if (launch->check && tile.region->written) {
+        tile.lanes = lanes_of(lines, along, own, f->by_row, size, launch->kernel->granule);
+        if (!tile.lanes || !check_tile(w, r, &tile, f->stores)) return false;
+    }
+    _Alignas(8) uint8_t dense[TILE_BYTES];
+    if (!f->stores) copy_tile(&tile, f->by_row, dense, false);
+    for (uint32_t i = 0; i < f->count; i++)
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint32_t at = lane * f->count + i;
+            if (size == 8) {
+                uint64_t *all = (uint64_t *)(void *)dense, *unit = u64_of(w, f->it->units[i]);
+                if (f->stores) all[at] = unit[lane];
+                else unit[lane] = all[at & (words / 2 - 1)];
+            } else {
+                uint32_t *all = (uint32_t *)(void *)dense, *unit = u32_of(w, f->it->units[i]);
+                if (f->stores) all[at] = unit[lane];
+                else unit[lane] = all[at & (words - 1)];
+            }
+        }
+    if (!f->stores) return true;
+    copy_tile(&tile, f->by_row, dense, true);
+    w->moved = true;
+    if (launch->check) memory_stored(w, EVERY);
+    for (uint32_t line = 0; line < lines && tile.valid; line++)
+        memset(tile.valid + tile.offset + line * tile.stride, 1, tile.bytes);
+    return true;
+}
+
+/* Moves an element of each lane at a time. 1: a fault was recorded. */
+static int move_elements(struct warp *w, const struct row *r, const struct fragment *f, uint32_t mask) {
     static _Thread_local struct places_kept kept[3];
-    const struct places_kept *places = places_in(&kept[which], it, which, count, per);
-    const uint8_t *along = by_row ? places->columns : places->rows, *across = by_row ? places->rows : places->columns;
-    uint64_t within = r->space == SHARED && !(r->wide >> 2 & 1) ? 0xffffffffu : ~0ull;
+    const struct places_kept *places = places_in(&kept[f->which], f->it, f->which, f->count, f->per);
+    const uint8_t *along = f->by_row ? places->columns : places->rows,
+                  *across = f->by_row ? places->rows : places->columns;
+    uint32_t bits = f->bits;
+    uint64_t at[LANES];
+    bool whole = bits >= 32;
     struct row one = *r;
-    one.op = stores ? OP_STORE : OP_LOAD;
+    one.op = f->stores ? OP_STORE : OP_LOAD;
     one.count = 1;
     one.size = (uint8_t)(bits / 8);
     one.imm = 0;
     one.wide = 2;
     one.flags = 0;
+    one.a = r->e + 2; /* the two units after the one for values hold addresses */
     one.b = one.c = one.e = NONE;
-    /* the next two units hold addresses */
-    uint64_t *addresses = u64_of(w, r->e + 2);
-    struct profile *profile = w->block->launch->profile;
-    w->block->launch->profile = NULL;
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < per; j++) {
-            const uint32_t first = (i * per + j) * LANES;
+    for (uint32_t i = 0; i < f->count; i++)
+        for (uint32_t j = 0; j < f->per; j++) {
+            const uint32_t first = (i * f->per + j) * LANES;
             for (uint32_t lane = 0; lane < LANES; lane++)
-                at[lane] = (base[lane] + (uint64_t)r->imm +
-                                   (uint64_t)(across[first + lane] * stride + along[first + lane]) * (bits / 8)) &
-                        within;
-            memcpy(addresses, at, sizeof(uint64_t) * LANES);
-            one.a = r->e + 2;
-            bool whole = bits >= 32;
-            one.d = whole ? it->units[i] : r->e;
-            uint32_t *value = u32_of(w, r->e), *word = u32_of(w, it->units[i]), shift = bits * j;
-            if (stores && !whole)
+                at[lane] = (f->base[lane] + (uint64_t)r->imm +
+                                   (uint64_t)(across[first + lane] * f->stride + along[first + lane]) * (bits / 8)) &
+                        f->within;
+            memcpy(u64_of(w, one.a), at, sizeof at);
+            one.d = whole ? f->it->units[i] : r->e;
+            uint32_t *value = u32_of(w, r->e), *word = u32_of(w, f->it->units[i]), shift = bits * j;
+            if (f->stores && !whole)
                 for (int lane = 0; lane < LANES; lane++) value[lane] = word[lane] >> shift;
-            if (stores ? memory_store(w, &one, mask) : memory_load(w, &one, mask)) return 1;
-            if (!stores && !whole)
+            if (f->stores ? memory_store(w, &one, mask) : memory_load(w, &one, mask)) return 1;
+            if (!f->stores && !whole)
                 for (int lane = 0; lane < LANES; lane++)
                     word[lane] =
                             (word[lane] & ~(((1u << bits) - 1) << shift)) | (value[lane] & ((1u << bits) - 1)) << shift;
         }
+    return 0;
+}
+
+/* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to
+ * spare. */
+static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
+    uint32_t type = it->types[it->which], bits = bits_of_type(type);
+    uint64_t room[LANES];
+    struct fragment f = {.it = it,
+            .stores = it->kind == STORE_FRAGMENT,
+            .by_row = it->which == OPERAND_B ? it->b_by_row : it->a_by_row,
+            .which = it->which,
+            .bits = bits,
+            .per = bits >= 32 ? 1 : 32 / bits,
+            .count = it->counts[it->which == OPERAND_D ? 0 : it->which + 1],
+            .rows = it->which == OPERAND_B ? it->k : it->m,
+            .columns = it->which == OPERAND_A ? it->k : it->n,
+            .base = wide_of(w, r->b, r->wide >> 2 & 1, room),
+            .within = r->space == SHARED && !(r->wide >> 2 & 1) ? 0xffffffffu : ~0ull};
+    f.stride = r->c == NONE ? (f.by_row ? f.columns : f.rows) : u32_of(w, r->c)[0];
+    struct matrix words;
+    if (bits < 8) { /* as words along rows of A and columns of B, the only layouts */
+        words = *it;
+        words.kind = LOAD_FRAGMENT;
+        words.m = f.rows = it->which == OPERAND_B ? it->n : it->m;
+        words.k = f.columns = it->k * bits / 32;
+        words.counts[1] = f.count;
+        f.stride = f.stride * bits / 32;
+        f.it = &words;
+        f.which = OPERAND_A;
+        f.by_row = true;
+        f.bits = 32;
+        f.per = 1;
+    }
+    uint64_t address = f.base[0] + (uint64_t)r->imm;
+    struct profile *profile = w->block->launch->profile; /* it counts as one access */
+    w->block->launch->profile = NULL;
+    if (!(mask == EVERY && move_at_once(w, r, &f)) && move_elements(w, r, &f, mask)) return 1;
     w->block->launch->profile = profile;
     if (profile)
-        profile_fragment(w, r, it->units, stores ? 0 : count, base[0] + (uint64_t)r->imm, by_row ? rows : columns,
-                (by_row ? columns : rows) * bits / 8, (uint64_t)stride * (bits / 8),
-                bits >= 32 && (which == OPERAND_D || bits == 64) ? 8 : 4,
-                r->space == SHARED || base[0] >> 48 == SHARED_BASE >> 48, stores);
+        profile_fragment(w, r, it->units, f.stores ? 0 : f.count, address, f.by_row ? f.rows : f.columns,
+                (f.by_row ? f.columns : f.rows) * f.bits / 8, (uint64_t)f.stride * (f.bits / 8),
+                f.bits >= 32 && (f.which == OPERAND_D || f.bits == 64) ? 8 : 4,
+                r->space == SHARED || address >> 48 == SHARED_BASE >> 48, f.stores);
     return 0;
 }
 

@@ -163,6 +163,41 @@ bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint
     return true;
 }
 
+bool tile_of(struct warp *w, const struct row *r, uint64_t address, bool writes, struct tile *tile) {
+    struct block *block = w->block;
+    struct launch *launch = block->launch;
+    uint64_t extent = (tile->lines - 1) * tile->stride + tile->bytes;
+    uint32_t granule = launch->kernel->granule;
+    int space = r->space == CONST ? GLOBAL : r->space, window = space == SHARED ? SHARED : window_of(address);
+    if (space != SHARED && space != GLOBAL && space != GENERIC) return false;
+    if (space != GENERIC && window != space) return false;
+    if (window == SHARED) {
+        if (space == GENERIC) address &= 0xffffffffull;
+        if (launch->cluster_size > 1 || r->spare < launch->kernel->array_count) return false;
+        tile->region = &block->shared_region;
+        tile->data = block->shared;
+        tile->valid = block->shared_valid;
+        tile->offset = address;
+    } else if (window == GLOBAL) {
+        struct region *region = region_of(launch->engine, address);
+        if (!region || region->freed || region->lazy || region->heap || (writes && region->constant) ||
+                !region_reached(launch->engine, region))
+            return false;
+        tile->region = region;
+        tile->data = region->data;
+        tile->valid = region->valid;
+        tile->offset = address - region->address;
+    } else return false;
+    uint64_t size = tile->region->size;
+    if (tile->offset >= size || size - tile->offset < extent || (address | tile->stride) & (tile->size - 1))
+        return false;
+    if (!launch->check) return true;
+    if ((tile->offset | tile->stride | tile->bytes) & (granule - 1)) return false;
+    for (uint32_t line = 0; line < tile->lines && tile->valid && !writes; line++)
+        if (memchr(tile->valid + tile->offset + line * tile->stride, 0, tile->bytes)) return false;
+    return true;
+}
+
 const uint64_t *row_addresses(
         struct warp *w, const struct row *r, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]) {
     if (operand == NONE) {
@@ -180,6 +215,14 @@ const uint64_t *row_addresses(
 /* Each byte of ``valid`` is 0 or 1. */
 static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     uint32_t found = 0;
+    if (size == 4 && mask == EVERY) {
+        for (int i = 0; i < LANES; i++) {
+            uint32_t four;
+            memcpy(&four, valid + offsets[i], 4);
+            found |= (uint32_t)(four != 0x01010101u) << i;
+        }
+        return found;
+    }
     if (size == 4) {
         for (int i = 0; i < LANES; i++) {
             if (!(mask >> i & 1)) continue;
@@ -278,7 +321,9 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
                     }
                 } else {
                     uint32_t *out = u32_of(w, outs[k]);
-                    if (r->size == 4)
+                    if (r->size == 4 && p.mask == EVERY)
+                        for (int i = 0; i < LANES; i++) memcpy(&out[i], from + p.offsets[i], 4);
+                    else if (r->size == 4)
                         for (uint32_t left = p.mask; left; left &= left - 1) {
                             int i = __builtin_ctz(left);
                             memcpy(&out[i], from + p.offsets[i], 4);
@@ -321,7 +366,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
-static void note_stored(struct warp *w, uint32_t mask) {
+void memory_stored(struct warp *w, uint32_t mask) {
     if (w->block->stored)
         w->block->stored[w->pc] = stored_now(w->block, w->number * LANES + (uint32_t)__builtin_ctz(mask));
 }
@@ -359,7 +404,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
                 }
             }
 
-        if (check) note_stored(w, p.mask);
+        if (check) memory_stored(w, p.mask);
         if (check && w->any_undefined && p.region && !p.region->owner)
             for (uint32_t k = 0; k < r->count; k++)
                 if (!(ins[k] & CONSTANT) && w->undefined[ins[k]] & p.mask)
@@ -514,7 +559,7 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         w->looks++;
         w->looked = r->line;
     }
-    if (check && lanes) note_stored(w, lanes);
+    if (check && lanes) memory_stored(w, lanes);
     if (check) check_acquire(w);
     return 0;
 }

@@ -73,7 +73,15 @@ static inline uint16_t f16_of(float value) {
     return sign | (rest >= 0x47800000u ? 0x7c00u : (uint16_t)((rest - 0x38000000u) >> 13));
 }
 #endif
-/* From an exact double, so it is rounded once. */
+static inline void f16_values(const uint16_t *halves, uint32_t count, double *into) {
+    uint32_t i = 0;
+#ifdef __F16C__
+    for (; i + 4 <= count; i += 4)
+        _mm256_storeu_pd(into + i, _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(halves + i)))));
+#endif
+    for (; i < count; i++) into[i] = f16_value(halves[i]);
+}
+/* From a double, so a sum or product that is exact there is rounded once. */
 static inline uint16_t f16_bits(double value) { return isnan(value) ? 0x7fff : f16_of(float_to_odd(value)); }
 static inline float bf16_value(uint16_t bits) { return f32_of((uint32_t)bits << 16); }
 static inline uint16_t bf16_bits(float value) {
