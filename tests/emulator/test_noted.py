@@ -99,3 +99,23 @@ def test_a_copy_that_comes_first_races_with_a_launch_of_another_stream(
     assert array.engine.copied(*ends, 4 * WORDS, 0) == []
     assert array.engine.order(2, alone)
     assert array.launch("", second) == [("stream_race", 2, 0)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (STORE, LOAD_MATRIX),
+        (STORE_MATRIX, LOAD_MATRIX),
+        (LOAD, STORE_MATRIX),
+        (LOAD_MATRIX, STORE_MATRIX),
+        (STORE_MATRIX, STORE_MATRIX),
+    ],
+)
+def test_a_fragment_that_comes_second_races(array: Array, first: str, second: str) -> None:
+    """Fragments are moved at once only if none of their elements can race."""
+    values = "".join(f"mov.f32 %f{number}, 0f40490FDB; " for number in range(8))
+    assert array.launch(first, f"{values}{second}") == [("global_race", 2, 1)]
+
+
+def test_fragments_of_one_warp_do_not_race(array: Array) -> None:
+    assert array.launch(f"{STORE_MATRIX}\n{LOAD_MATRIX}\n{STORE_MATRIX}", "") == []
