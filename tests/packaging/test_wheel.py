@@ -99,7 +99,7 @@ def test_wheel_has_the_catalogue_without_staff_files(wheel: Path) -> None:
     names = _names(wheel)
     assert "grader/catalogue/challenges/vector_add/challenge.toml" in names
     assert "grader/catalogue/reference/vector_add/reference.py" in names
-    forbidden = ("staff", "hidden_cases", "solution", "mutants")
+    forbidden = ("staff", "hidden_cases", "solution", "mutants", "answers")
     assert [
         name
         for name in names
