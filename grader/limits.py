@@ -404,6 +404,10 @@ REGRADE_REQUESTS = 3
 # Comments per submission; one student's unanswered questions per course.
 COMMENTS = 500
 QUESTIONS_OPEN = 20
+# Posts and reports of errors that a person writes in 24 hours: a lively discussion, and no flood.
+POSTS_A_DAY = 60
+# Threads on a page of a discussion.
+THREADS_LISTED = 30
 # Older notices are removed.
 NOTICE_DAYS = 180
 # Collects notices for this long: nobody wants a mail for every comment.
