@@ -353,6 +353,9 @@ REGRADE_REQUESTS = 3
 # Per submission; per student and course.
 COMMENTS = 500
 QUESTIONS_OPEN = 20
+# Posts and reports of errors that a person writes in 24 hours: a lively discussion, and no flood.
+POSTS_A_DAY = 60
+THREADS_LISTED = 30
 NOTICE_DAYS = 180
 # Not every comment may be a mail.
 DIGEST_MINUTES = 30

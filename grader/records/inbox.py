@@ -1,4 +1,4 @@
-"""The inbox of staff: flags of reports and similar pairs."""
+"""The inbox of staff: flags of reports, similar pairs, regrade requests and reports of errors."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from grader.records import taught
 from grader.records.models import (
     AssignmentRow,
+    ChallengeOwnerRow,
     CourseRow,
     FlagRow,
     MemberRow,
+    PostRow,
     RegradeRequestRow,
     ReviewRow,
     SimilarPairRow,
@@ -22,6 +24,7 @@ from grader.records.models import (
     UserRow,
 )
 from grader.schemas.account import STAFF_ROLES
+from grader.schemas.discussion import About, PostKind
 from grader.schemas.feedback import RequestState
 from grader.schemas.inbox import Outcome
 from grader.schemas.report import Flag
@@ -184,6 +187,40 @@ def _requests(query: Any, wanted: Wanted) -> Any:
     return query if wanted.user is None else query.where(table.user_id == wanted.user)
 
 
+def errors(
+    session: Session, wanted: Wanted, limit: int
+) -> Sequence[tuple[PostRow, CourseRow | None, UserRow | None]]:
+    """Reports of errors, which have no reviewers."""
+    if wanted.outcome not in (None, Outcome.OPEN, Outcome.FINE) or wanted.reviewer not in (None, 0):
+        return []
+    found = session.execute(
+        _errors(select(PostRow, CourseRow, UserRow), wanted).order_by(PostRow.id.desc()).limit(limit)
+    )
+    return [(post, course, user) for post, course, user in found]
+
+
+def _errors(query: Any, wanted: Wanted) -> Any:
+    table, owner = PostRow, ChallengeOwnerRow
+    query = (
+        query.select_from(table)
+        .outerjoin(owner, (table.about == About.CHALLENGE) & (owner.challenge == table.slug))
+        .outerjoin(CourseRow, CourseRow.id == owner.course_id)
+        .outerjoin(UserRow, UserRow.id == table.author_id)
+        .where(table.kind == PostKind.ERROR, table.deleted_at.is_(None))
+    )
+    if wanted.course is not None or not wanted.elsewhere:
+        query = query.where(*_of_courses(CourseRow.id, wanted))
+    elif wanted.courses is not None:
+        query = query.where(or_(CourseRow.id.is_(None), CourseRow.id.in_(wanted.courses)))
+    if wanted.outcome is Outcome.OPEN:
+        query = query.where(table.resolved_at.is_(None))
+    elif wanted.outcome is Outcome.FINE:
+        query = query.where(table.resolved_at.is_not(None))
+    if wanted.challenges is not None:
+        query = query.where(table.about == About.CHALLENGE, table.slug.in_(wanted.challenges))
+    return query if wanted.user is None else query.where(table.author_id == wanted.user)
+
+
 def count_open(session: Session, wanted: Wanted, most: int) -> int:
     """At most ``most`` of each kind."""
     total = 0
@@ -191,6 +228,7 @@ def count_open(session: Session, wanted: Wanted, most: int) -> int:
         _flags(select(FlagRow.submission_id.label("one")), wanted),
         _pairs(select(SimilarPairRow.id.label("one")), wanted),
         _requests(select(RegradeRequestRow.id.label("one")), wanted),
+        _errors(select(PostRow.id.label("one")), wanted),
     )
     for query in queries:
         total += session.scalar(select(func.count()).select_from(query.limit(most).subquery())) or 0

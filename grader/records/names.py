@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, func, select
@@ -23,6 +23,12 @@ def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
         wanted = select(table.id, table.name, _anonymous()).where(table.id.in_(users[start : start + _IDS]))
         found.update({own: Person(name, anonymous) for own, name, anonymous in session.execute(wanted)})
     return found
+
+
+def names_of(session: Session, users: Iterable[int | None]) -> dict[int, str]:
+    """Of a few."""
+    found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(set(users) - {None})))
+    return {row.id: row.name for row in found}
 
 
 def with_roles(session: Session, roles: Collection[str]) -> list[int]:

@@ -92,6 +92,8 @@ COLUMNS = (
     PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
     # Evidence that courses must be able to show.
     _blanked("comments.author_id", text="", deleted_at=NOW),
+    # Others replied.
+    _blanked("posts.author_id", words="slug", text="", hidden_reason="", answer="", deleted_at=NOW),
     _blanked(
         "course_members.user_id",
         words="role section group_name",
@@ -160,6 +162,8 @@ COLUMNS = (
         "grade_overrides.made_by",
         "invitations.made_by",
         "lti_contexts.linked_by",
+        "posts.hidden_by",
+        "posts.resolved_by",
         "questions.answered_by",
         "regrade_requests.answered_by",
         "regrades.decided_by",

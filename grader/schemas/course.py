@@ -82,6 +82,9 @@ class CourseChange(Strict):
     visibility: Visibility | None = None
     grace_days: StrictInt | None = Field(default=None, ge=0, le=365)
     policy: GradePolicy | None = Field(default=None, description="replaces the whole policy")
+    discussion: StrictBool | None = Field(
+        default=None, description="students may discuss the challenges of its assignments, and chapters"
+    )
     archived: StrictBool | None = Field(default=None, description="an archived course is read-only")
     revision: Revision = None
 
@@ -100,6 +103,9 @@ class CourseView(Strict):
     staff: dict[str, CourseRole] = Field(default_factory=dict, description="by name")
     students: int | None = Field(default=None, description="for staff")
     policy: GradePolicy = GradePolicy()
+    discussion: bool = Field(
+        default=True, description="students may discuss the challenges of its assignments, and chapters"
+    )
     invited: int | None = Field(
         default=None, description="people on the roster without an account; for staff"
     )

@@ -10,15 +10,17 @@ from grader.schemas.strict import Strict
 
 
 class Subject(StrEnum):
-    """A report's flag, a pair of similar submissions, or a regrade request."""
+    """A report's flag, a pair of similar submissions, a regrade request, or a report of an error on a page."""
 
     FLAG = "flag"
     PAIR = "pair"
     REQUEST = "request"
+    ERROR = "error"
 
 
 class Outcome(StrEnum):
-    """The decision of staff: none yet; it is fine; the result is void; somebody talks to the student."""
+    """The decision of staff: none yet; it is fine, or the error resolved; the result is void; somebody talks to the
+    student."""
 
     OPEN = "open"
     FINE = "fine"
@@ -29,12 +31,12 @@ class Outcome(StrEnum):
 class InboxItem(Strict):
     key: str = Field(description="its name in decisions")
     subject: Subject
-    mark: str = Field(description="a flag's word, `similar` or `regrade_request`")
+    mark: str = Field(description="a flag's word, `similar`, `regrade_request` or `error_report`")
     user: str
     submission: str | None
     other: str | None = Field(default=None, description="the other submission of a pair")
     other_user: str | None = Field(default=None, description="the other submission's author")
-    challenge: str
+    challenge: str = Field(description="empty: it is about a chapter")
     course: str | None = Field(description="null: it belongs to no course")
     about: str = ""
     path: str = Field(description="the page with the evidence")
@@ -72,7 +74,8 @@ class InboxDecision(Strict):
     reason: str = Field(
         default="",
         max_length=limits.REASON_CHARS,
-        description="required unless the outcome is fine or open; the author of a void result reads it",
+        description="required unless the outcome is fine or open; read by the author of a void result, and by whoever "
+        "reported an error that is now resolved",
     )
     submissions: list[str] = Field(
         default_factory=list,

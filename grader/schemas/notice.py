@@ -18,6 +18,7 @@ class NoticeKind(StrEnum):
     RESULT = "result"
     ANNOUNCEMENT = "announcement"
     QUESTION = "question"
+    DISCUSSION = "discussion"
     COURSE = "course"
 
 
@@ -28,6 +29,7 @@ WORDS = {
     NoticeKind.RESULT: "Your results that were regraded or voided",
     NoticeKind.ANNOUNCEMENT: "Announcements of courses and competitions",
     NoticeKind.QUESTION: "Questions and their answers",
+    NoticeKind.DISCUSSION: "Replies in discussions, and answers to your reports of errors",
     NoticeKind.COURSE: "Courses that staff added you to",
 }
 

@@ -32,6 +32,7 @@ from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, Questi
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, CourseChange, GroupBody, JoinCodeBody, RosterBody
 from grader.schemas.course_catalogue import RepositoryBody
+from grader.schemas.discussion import About, ErrorReportBody, HideBody, PostBody
 from grader.schemas.feedback import (
     CommentBody,
     CommentChange,
@@ -42,6 +43,7 @@ from grader.schemas.feedback import (
     ScoresBody,
     Shown,
 )
+from grader.schemas.inbox import InboxDecision, Outcome
 from grader.schemas.policy import Category, CurveBody, GradePolicy
 from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
@@ -51,7 +53,7 @@ from grader.schemas.upload import UploadBody
 from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
 from grader.service.accounts.tokens import TokenKind, TokenRequest
-from grader.service.challenges import course_catalogue, uploads
+from grader.service.challenges import course_catalogue, discussion, error_reports, uploads
 from grader.service.competitions import finals
 from grader.service.courses import (
     announcements,
@@ -66,7 +68,7 @@ from grader.service.courses import (
 )
 from grader.service.courses.announcements import Kind, Place
 from grader.service.platform import Platform, open_platform
-from grader.service.review import comments, regrade, regrade_requests
+from grader.service.review import comments, inbox, regrade, regrade_requests
 from grader.web.app import create_app
 from grader.web.auth.sessions import COOKIE, TOKEN_KEY
 from tests import stepping, stepping_pair
@@ -248,6 +250,7 @@ def _teach(site: Site) -> None:
     extensions.extend(platform, boss, "gpu", "week1", extension)
     _resemble(site)
     _comment(site)
+    _discuss(site)
     what = RegradeBody(submission=site.submissions["slower"], reason="A card was slow.")
     regrade.start(platform, boss, what)
     _grade(site)
@@ -309,6 +312,20 @@ def _comment(site: Site) -> None:
     comments.add(site.platform, site.ada, submission, answer)
     whole = comments.add(site.platform, boss, submission, CommentBody(text="Well done."))
     comments.change(site.platform, boss, submission, whole.threads[0].number, CommentChange(resolved=True))
+
+
+def _discuss(site: Site) -> None:
+    """A thread with a spoiler and a hidden post, and a resolved report of an error."""
+    platform, boss, about = site.platform, site.people["boss"], (About.CHALLENGE, builders.SLUG)
+    asked = PostBody(text=f"Why *two* loops?\n\n```\nint {LONG};\n```\n{LONG}")
+    thread = discussion.add(platform, site.ada, *about, asked).number
+    discussion.add(platform, site.people["bob"], *about, PostBody(text="One.", spoiler=True, thread=thread))
+    rude = discussion.add(platform, site.ada, *about, PostBody(text="Rude.", thread=thread)).number
+    discussion.hide(platform, boss, *about, rude, HideBody(hidden=True, reason=f"It is rude. {LONG}"))
+    for text in ("The spec says m.", f"The chapter has a typo. {LONG}"):
+        error_reports.report(platform, site.ada, *about, ErrorReportBody(text=text))
+    done = InboxDecision(keys=[f"error:{rude + 1}"], outcome=Outcome.FINE, reason="It says n now.")
+    inbox.decide(platform, boss, done)
 
 
 def _resemble(site: Site) -> None:

@@ -115,6 +115,11 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "challenges.index": lambda _: {"home": "/", "home-filtered": "/?q=softmax"},
     "challenges.show": lambda _: {"challenge": f"/challenges/{builders.SLUG}"},
     "chapters.show": lambda _: {"chapter": "/learn/threads_and_blocks"},
+    "discussions.show": lambda _: {
+        "discussion": f"/challenges/{builders.SLUG}/discussion",
+        "discussion-thread": f"/challenges/{builders.SLUG}/discussion?thread=1",
+        "discussion-empty": "/learn/threads_and_blocks/discussion",
+    },
     "submissions.index": lambda _: {
         "submissions": "/submissions",
         "submissions-none": "/submissions?challenge=softmax",

@@ -54,6 +54,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "regrade_requests": {"state": RequestState.OPEN, "answered_at": None},
     "reviews": {"submission_id": None, "flag": None},
     "comments": {"thread_id": None, "first_line": None, "last_line": None},
+    "posts": {"thread_id": None},
     "lti_scores": {"sent_at": MOMENT, "sent_points": 1.0, "sent_most": 1.0},
     "reports": {"body": '{"compiler_log": "zelda"}'},
 }

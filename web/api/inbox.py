@@ -27,7 +27,9 @@ class InboxQuery(BaseModel):
     challenge: str | None = Field(default=None, max_length=limits.SLUG_CHARS)
     user: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="whose")
     mark: str | None = Field(
-        default=None, max_length=limits.NAME_CHARS, description="a flag, similar or regrade_request"
+        default=None,
+        max_length=limits.NAME_CHARS,
+        description="a flag, similar, regrade_request or error_report",
     )
     outcome: Outcome | Literal["any"] = Field(default=Outcome.OPEN)
     reviewer: str | None = Field(default=None, max_length=limits.NAME_CHARS, description="a name, or nobody")

@@ -126,7 +126,7 @@ def show(course: str) -> str:
 @pages.post("/courses/<course>")
 @open_to(PARTY, action=Action.COURSE_EDIT)
 def edit(course: str) -> BaseResponse | Page:
-    """Change name, term, time zone, grace days, visibility or the grade policy, or archive the course."""
+    """Change name, term, time zone, grace days, visibility, discussion or the grade policy, or archive the course."""
     try:
         if "policy" in request.form:
             change = CourseChange(policy=_policy(), revision=_revision())
@@ -134,7 +134,9 @@ def edit(course: str) -> BaseResponse | Page:
             return redirect(url_for("courses.show", course=course, _anchor="policy"), 303)
         values = body(CourseChange, given("name", "term", "time_zone", "grace_days", "revision"))
         visibility = Visibility.LISTED if forms.ticked("listed") else Visibility.MEMBERS
-        change = values.model_copy(update={"visibility": visibility})
+        change = values.model_copy(
+            update={"visibility": visibility, "discussion": forms.ticked("discussion")}
+        )
         if "archive" in request.form:
             change = CourseChange(archived=forms.ticked("archive"))
         courses.change_course(platform(), current_user(), course, change)

@@ -105,7 +105,7 @@ def _page(error: GraderError | None = None) -> Page:
         assigned=assignments.read_by(platform(), user, Action.REVIEW),
         names=names,
         query=given,
-        marks=[each.value for each in Flag] + ["regrade_request"],
+        marks=[each.value for each in Flag] + ["regrade_request", "error_report"],
         outcomes=[entry.value for entry in Outcome] + [_ANY],
         error=error,
     )

@@ -127,6 +127,13 @@ def edit(
         bool | None,
         typer.Option("--listed/--unlisted", help="List it for everyone who is signed in, or not."),
     ] = None,
+    discussion: Annotated[
+        bool | None,
+        typer.Option(
+            "--discussion/--no-discussion",
+            help="Let students discuss chapters and the challenges of its assignments, or not.",
+        ),
+    ] = None,
     grace_days: Annotated[
         int | None, typer.Option(min=0, max=365, help="Grace days of each student.")
     ] = None,
@@ -160,7 +167,13 @@ def edit(
     """Change the given settings of a course; the others stay."""
     visibility = None if listed is None else Visibility.LISTED if listed else Visibility.MEMBERS
     change = CourseChange(
-        name=name, term=term, time_zone=zone, visibility=visibility, grace_days=grace_days, archived=archived
+        name=name,
+        term=term,
+        time_zone=zone,
+        visibility=visibility,
+        grace_days=grace_days,
+        discussion=discussion,
+        archived=archived,
     )
     body = change.model_dump(mode="json", exclude_none=True)
     client, path = connect(), f"/courses/{segment(slug)}"
@@ -280,6 +293,8 @@ def _show_course(found: CourseView, json: bool) -> int:
         return 0
     tell(f"{found.name} ({found.slug}){', archived' if found.archived else ''}", "bold")
     tell(f"{found.term or 'no term'}, {found.time_zone}, grace days of each student: {found.grace_days}")
+    if not found.discussion:
+        tell("no discussion of chapters and of its assignments' challenges")
     for each in found.policy.categories:
         lowest = f", the lowest {each.drop} dropped" if each.drop else ""
         tell(f"category {each.name}: weight {each.weight:g}{lowest}")

@@ -183,7 +183,8 @@ def list_inbox(
     ] = None,
     student: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this student.")] = None,
     mark: Annotated[
-        str | None, typer.Option(metavar="MARK", help="Only this flag, similar, or regrade_request.")
+        str | None,
+        typer.Option(metavar="MARK", help="Only this flag, similar, regrade_request, or error_report."),
     ] = None,
     outcome: Annotated[str, typer.Option(help="open, fine, void, talk, or any.")] = Outcome.OPEN.value,
     reviewer: Annotated[
@@ -230,7 +231,9 @@ def assign(
 def decide(
     keys: Keys,
     outcome: Annotated[Outcome, typer.Option("--outcome", "-o", help="The decision.")],
-    reason: Annotated[str, typer.Option(help="Why; the author of a void result reads it.")] = "",
+    reason: Annotated[
+        str, typer.Option(help="Why; authors of void results and of reports of errors read it.")
+    ] = "",
     submission: Annotated[
         list[str] | None,
         typer.Option(

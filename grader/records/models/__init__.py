@@ -42,6 +42,7 @@ from grader.records.models.courses import (
     PartnerRow,
     StayRow,
 )
+from grader.records.models.discussions import PostRow
 from grader.records.models.feedback import (
     CommentEditRow,
     CommentRow,
@@ -122,6 +123,7 @@ __all__ = [
     "OverrideRow",
     "PartnerRow",
     "PauseRow",
+    "PostRow",
     "QuestionRow",
     "QuizRow",
     "QuotaRow",

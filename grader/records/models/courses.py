@@ -2,7 +2,18 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint, false, text
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+    true,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from grader import limits
@@ -27,6 +38,8 @@ class CourseRow(Base):
     # A ``grader.schemas.policy.GradePolicy``; empty: add points up. Text, as PostgreSQL's JSON cannot be
     # DISTINCT.
     policy: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # Its students may discuss its assignments' challenges, and chapters.
+    discussion: Mapped[bool] = mapped_column(default=True, server_default=true())
     # Grows with every change, so concurrent edits do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -33,8 +33,8 @@ This is the data that the platform holds about the account {name}, as of {at}.
 
 account.json       the account: name, e-mail address, role, preferences
 tables/            everything else, one JSON list for each table: memberships with roster entries, submissions with
-                   verdicts and times, comments on them and by you, requests, your notes, notices, registrations,
-                   tokens, the log of your actions as staff
+                   verdicts and times, comments on them and by you, posts, requests, your notes, notices,
+                   registrations, tokens, the log of your actions as staff
 submissions/ID/    the source of each submission, and its report and questions as you may read them on the site
 drafts/            the drafts in your editor
 

@@ -307,7 +307,7 @@ def get_audit(
 
 
 def _facts(row: CourseRow) -> dict[str, Any]:
-    names = ("name", "term", "time_zone", "visibility", "grace_days")
+    names = ("name", "term", "time_zone", "visibility", "grace_days", "discussion")
     policy = policy_of(row.policy).model_dump(mode="json", exclude_defaults=True)
     return {name: getattr(row, name) for name in names} | {
         "archived": row.archived_at is not None,
@@ -347,5 +347,6 @@ def _view(course: OpenCourse) -> CourseView:
         role=permissions.role_in(session, course.user.id, row.id),
         staff={name: CourseRole(role) for name, role in staff},
         policy=policy_of(row.policy),
+        discussion=row.discussion,
         **counted,
     )

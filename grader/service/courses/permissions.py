@@ -73,6 +73,7 @@ class Action(StrEnum):
     QUESTION_ASK = "questions.ask"
     QUESTION_READ = "questions.read"
     QUESTION_ANSWER = "questions.answer"
+    DISCUSSION_HIDE = "discussion.hide"
     AUDIT_READ = "audit.read"
     ACCOUNT_EXPORT = "account.export"
     ACCOUNT_DELETE = "account.delete"
@@ -165,6 +166,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUESTION_ASK: frozenset({Standing.STUDENT}),
     Action.QUESTION_READ: _MEMBERS,
     Action.QUESTION_ANSWER: _GRADERS,
+    Action.DISCUSSION_HIDE: _READERS,
     Action.AUDIT_READ: _TEACHERS,
     # Everyone may do it with their own account; only admins with staff's.
     Action.ACCOUNT_EXPORT: _PLATFORM,

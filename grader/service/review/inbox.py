@@ -1,4 +1,4 @@
-"""Submissions and pairs for staff to decide. A mark is a reason to look, not a verdict."""
+"""Submissions, pairs and reports of errors for staff to decide. A mark is a reason to look, not a verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from grader.records.models import (
     UserRow,
     utcnow,
 )
+from grader.records.names import names_of
 from grader.schemas.account import STAFF_ROLES
+from grader.schemas.discussion import About
 from grader.schemas.inbox import (
     InboxAssignment,
     InboxDecision,
@@ -36,6 +38,7 @@ from grader.schemas.report import Flag
 from grader.schemas.similarity import Decision
 from grader.service import audit
 from grader.service.accounts.accounts import User, find_row
+from grader.service.challenges import discussion, error_reports
 from grader.service.courses import assignments, courses, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
@@ -46,14 +49,14 @@ _LISTED = 200
 # The number next to the link counts no further.
 _COUNTED = 1_000
 _COUNT_SECONDS = 10.0
-_REQUEST = "regrade_request"
+_REQUEST, _ERROR = "regrade_request", "error_report"
 NOBODY = "nobody"
 
 
 @dataclass(frozen=True)
 class InboxFilter:
-    """``mark``: a flag, ``similar`` or ``regrade_request``. ``assignment`` needs ``course``. ``reviewer``: a name or
-    ``nobody``. ``outcome``: by default open."""
+    """``mark``: a flag, ``similar``, ``regrade_request`` or ``error_report``. ``assignment`` needs ``course``.
+    ``reviewer``: a name or ``nobody``. ``outcome``: by default open."""
 
     course: str | None = None
     assignment: str | None = None
@@ -87,7 +90,7 @@ def list_items(platform: Platform, user: User, wanted: InboxFilter = InboxFilter
     with platform.sessions() as session:
         chosen = _wanted(session, user, _scope(session, user), wanted)
         items = [*_flags(session, chosen, wanted.mark), *_pairs(session, user, chosen, wanted.mark)]
-        items += _requests(session, chosen, wanted.mark)
+        items += [*_requests(session, chosen, wanted.mark), *_errors(session, chosen, wanted.mark)]
         items.sort(key=lambda item: (item.received_at, item.key), reverse=True)
         waiting = _count(session, user)
     return InboxList(items=items[:_LISTED], more=len(items) > _LISTED, open=waiting)
@@ -232,13 +235,38 @@ def _requests(session: Session, wanted: Wanted, mark: str | None) -> list[InboxI
     ]
 
 
+def _errors(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem]:
+    if mark not in (None, _ERROR):
+        return []
+    found = record.errors(session, wanted, _LISTED + 1)
+    names = names_of(session, {post.resolved_by for post, *_ in found})
+    return [
+        InboxItem(
+            key=f"error:{post.id}",
+            subject=Subject.ERROR,
+            mark=_ERROR,
+            user=user.name if user is not None else "somebody",
+            submission=None,
+            challenge=post.slug if post.about is About.CHALLENGE else "",
+            course=course.slug if course is not None else None,
+            about=post.text,
+            path=discussion.page_of(post.about, post.slug),
+            received_at=post.created_at,
+            outcome=Outcome.OPEN if post.resolved_at is None else Outcome.FINE,
+            reason=post.answer,
+            decided_by=names.get(post.resolved_by or 0),
+            decided_at=post.resolved_at,
+        )
+        for post, course, user in found
+    ]
+
+
 def _names(
     session: Session, reviews: Iterable[ReviewRow | None], pairs: Iterable[SimilarPairRow] = ()
 ) -> dict[int, str]:
     ids = {user_id for each in reviews if each is not None for user_id in (each.reviewer_id, each.decided_by)}
     ids |= {pair.decided_by for pair in pairs}
-    found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(ids - {None})))
-    return {user_row.id: user_row.name for user_row in found}
+    return names_of(session, ids)
 
 
 def _decided(review: ReviewRow | None, names: dict[int, str]) -> dict[str, object]:
@@ -308,6 +336,9 @@ def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
     with writing(platform.sessions) as session:
         _scope(session, user)
         for key in dict.fromkeys(body.keys):
+            if key.startswith("error:"):
+                error_reports.decide(session, user, key.removeprefix("error:"), body.outcome, body.reason)
+                continue
             item = _find(session, user, key)
             reason = audit.tidy_reason(body.reason, needed=needed)
             before = item.outcome
@@ -350,6 +381,8 @@ def _find(session: Session, user: User, key: str) -> _Item:
     first, _, second = key.partition(":")
     if first == "pair":
         return _find_pair(session, user, key, second)
+    if first == "error":
+        raise BadRequest("Reports of errors have no reviewer.", "Resolve the report.")
     if first == "request":
         raise BadRequest(
             "Regrade requests cannot be decided in the inbox.",

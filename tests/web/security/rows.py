@@ -50,6 +50,7 @@ class Row:
 
 # Values of variables in addresses; "none" for any other.
 _STAND_INS = {
+    "about": "challenge",
     "assignment": "week1",
     "challenge": "scale",
     "course": "none",
@@ -124,6 +125,8 @@ ANSWERS = {
     201: """
         POST /api/v1/courses
         POST /api/v1/device-codes
+        POST /api/v1/discussions/<about>/<slug>
+        POST /api/v1/discussions/<about>/<slug>/reports
     """,
     204: """
         DELETE /api/v1/drafts/<challenge>/<language>
@@ -138,6 +141,8 @@ ANSWERS = {
         POST /account/sessions/end
         POST /account/tokens/<int:number>/revoke
         POST /challenges/<slug>/board
+        POST /challenges/<slug>/discussion
+        POST /challenges/<slug>/discussion/report
         POST /challenges/<slug>/rejudge
         POST /challenges/<slug>/state
         POST /courses
@@ -208,8 +213,16 @@ ANSWERS = {
         GET /api/v1/competitions/<slug>/teams/<team>/certificate
         GET /api/v1/competitions/<slug>/teams/<team>/code/<challenge>
         GET /api/v1/runs/<id>/changes
+        DELETE /api/v1/discussions/<about>/<slug>/<int:number>
+        PATCH /api/v1/discussions/<about>/<slug>/<int:number>
+        PUT /api/v1/discussions/<about>/<slug>/<int:number>/hidden
+        POST /challenges/<slug>/discussion/<int:number>
         GET /learn/<slug>
         POST /learn/<slug>/<exercise>
+        GET /learn/<slug>/discussion
+        POST /learn/<slug>/discussion
+        POST /learn/<slug>/discussion/<int:number>
+        POST /learn/<slug>/discussion/report
         DELETE /api/v1/invitations/<int:number>
         POST /api/v1/submissions/<id>/comments
         DELETE /api/v1/submissions/<id>/comments/<int:number>
@@ -447,6 +460,11 @@ FORMS = {
     **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
     "/challenges/scale/state": {"state": "published"},
     "/challenges/scale/board": {"board": "public"},
+    **{
+        f"{page}/discussion{path}": {"text": "Why?", "action": "delete"}
+        for page in ("/challenges/scale", "/learn/scale")
+        for path in ("", "/9", "/report")
+    },
     "/account/deletion": {"confirm": "somebody else"},
     "/people/owner/deletion": {"confirm": "somebody else"},
     "/theme": {"theme": "dark"},
@@ -492,6 +510,10 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
 BODIES = {
     f"{API}/challenges/scale/state": {"state": "published"},
     f"{API}/challenges/scale/board": {"board": "public"},
+    f"{API}/discussions/challenge/scale": {"text": "Why?"},
+    f"{API}/discussions/challenge/scale/9": {"text": "Why?"},
+    f"{API}/discussions/challenge/scale/9/hidden": {"hidden": True, "reason": "rude"},
+    f"{API}/discussions/challenge/scale/reports": {"text": "A typo."},
     f"{API}/me/deletion": {"confirm": "somebody else"},
     f"{API}/people/bob/deletion": {"confirm": "somebody else"},
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},

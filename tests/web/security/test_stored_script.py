@@ -13,11 +13,13 @@ from sqlalchemy import update
 
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow, WorkerRow
+from grader.schemas.discussion import About, ErrorReportBody, PostBody
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import Flag, Report, WorstElement
 from grader.schemas.submission import State
 from grader.service.accounts import tokens
 from grader.service.accounts.accounts import User
+from grader.service.challenges import discussion, error_reports
 from grader.service.platform import Platform, open_platform
 from grader.web.app import create_app
 from tests.service.world import make_catalogue
@@ -132,6 +134,8 @@ def ids(platform: Platform, ada: User) -> dict[str, str]:
     running = builders.hand_in(platform, ada, **given)
     builders.move(platform, builders.take(platform), State.TESTING, 1, 9, EVIL)
     tokens.issue_token(platform, ada, EVIL)
+    discussion.add(platform, ada, About.CHALLENGE, "scale", PostBody(text=EVIL))
+    error_reports.report(platform, ada, About.CHALLENGE, "scale", ErrorReportBody(text=EVIL))
     return found | {"failed": failed.id, "running": running.id}
 
 
@@ -153,6 +157,7 @@ def pages(ids: dict[str, str]) -> list[str]:
         "/",
         "/challenges/scale",
         "/challenges/scale/versions",
+        "/challenges/scale/discussion",
         "/leaderboards/scale",
         f"/leaderboards/scale?device={EVIL}",
         "/submissions",
@@ -186,7 +191,7 @@ def test_no_page_runs_stored_script(visit: Visit, ids: dict[str, str], ada: User
 @pytest.mark.usefixtures("evil_names")
 def test_no_page_runs_script_in_names(visit: Visit, ids: dict[str, str], teacher: User) -> None:
     client = visit(teacher)
-    more = ("/leaderboards/scale", "/users/ada", "/people", "/design", f"/?q={EVIL}&track={EVIL}")
+    more = ("/inbox", "/leaderboards/scale", "/users/ada", "/people", "/design", f"/?q={EVIL}&track={EVIL}")
     for path in (*pages(ids), *more):
         assert what_runs(client.get(path).text) == [], path
 
@@ -200,6 +205,7 @@ def test_api_answers_are_json_with_nosniff(
         "/challenges",
         "/challenges/scale",
         "/challenges/scale/versions",
+        "/discussions/challenge/scale",
         "/leaderboards/scale",
         f"/leaderboards/{EVIL}",
         "/submissions?everyone=true",
