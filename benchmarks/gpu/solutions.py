@@ -133,13 +133,13 @@ class Bench:
         """All boxes that ``row`` needs, started and preloaded."""
         boxes, allow = Ahead(self.boxes), challenge.manifest.allow
         memory = challenge.manifest.limits.memory_bytes
-        specs = [submission_spec(self.device, language, memory, allow) for language in Language]
+        specs = [submission_spec(self.device, language, memory, allow) for language in challenge.solutions]
         specs += [self.device.box_spec(BoxPurpose.BASELINE, Language.TRITON, memory)] * 2
         boxes.prepare([*specs, self.device.box_spec(BoxPurpose.CONTROL, Language.CUDA, memory)])
         return boxes
 
     def _fill(self, row: Row, challenge: Challenge, workload: Workload, boxes: BoxMaker) -> None:
-        launchers = {language: self._launcher(challenge, language, boxes) for language in Language}
+        launchers = {language: self._launcher(challenge, language, boxes) for language in challenge.solutions}
         try:
             control = launchers[Language.CUDA].control()
             before = self._control(challenge, workload, control, "before")

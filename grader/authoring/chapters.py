@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from grader.authoring.findings import check
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.chapters import FOLDER, Answer, Chapter, Exercise, ExerciseKind, read_chapters
+from grader.challenge.chapters import FOLDER, Answer, Chapter, Exercise, read_chapters
 from grader.challenge.model import Workload
 from grader.challenge.own_case import own_case
 from grader.device_kinds import EMULATED, kind_of
@@ -26,6 +26,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.choose import make_boxes
 from grader.schemas.call_profile import CallProfile
+from grader.schemas.chapter import ExerciseKind
 from grader.schemas.own_case import OwnCase
 from grader.schemas.proof import Check, Proof, Proofs, Status
 from grader.schemas.report import Report, Verdict

@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid
+from grader.schemas.chapter import ExerciseKind
 
 FOLDER = "chapters"
 MANIFEST, TEXT, ANSWERS = "chapter.toml", "text.md", "answers.toml"
@@ -28,15 +28,6 @@ _MOST_MINUTES = 60
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ExerciseKind(StrEnum):
-    KERNEL = "kernel"
-    """A kernel with a hole, which is submitted to its challenge."""
-    NUMBER = "number"
-    """Predict a count of the emulated GPU."""
-    LINE = "line"
-    """Find a line of the source, such as one half of a race."""
 
 
 class Exercise(_Model):

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import Field, StrictInt
 
-from grader.challenge.chapters import ExerciseKind
 from grader.schemas.strict import Strict
+
+
+class ExerciseKind(StrEnum):
+    KERNEL = "kernel"
+    """A kernel with a hole, which is submitted to its challenge."""
+    NUMBER = "number"
+    """Predict a count of the emulated GPU."""
+    LINE = "line"
+    """Find a line of the source, such as one half of a race."""
 
 
 class ExerciseView(Strict):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from grader import limits
 from grader.schemas.policy import GradePolicy
-from grader.schemas.strict import Strict
+from grader.schemas.strict import Day, Strict
 
 
 class CourseRole(StrEnum):
@@ -64,7 +64,7 @@ class CourseBody(Strict):
         max_length=limits.SLUG_CHARS,
         description="a plan of the catalogue, such as twelve-weeks; its assignments are made as drafts",
     )
-    first_day: date | None = Field(default=None, description="of the plan's first week")
+    first_day: Day | None = Field(default=None, description="of the plan's first week")
 
     @model_validator(mode="after")
     def _has_both(self) -> CourseBody:

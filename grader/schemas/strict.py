@@ -6,7 +6,7 @@ So their models use ``StrictInt`` and ``StrictBool``, and ``Switch`` and ``Momen
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool
@@ -36,7 +36,17 @@ def _moment(value: object) -> object:
         raise ValueError("write it like 2026-01-31T12:00:00Z") from None
 
 
+def _day(value: object) -> object:
+    if isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ValueError("write it like 2026-01-31") from None
+
+
 # For queries, where everything is text.
 Switch = Annotated[StrictBool, BeforeValidator(_true_or_false)]
 # Never a number, which might mean seconds or milliseconds.
 Moment = Annotated[datetime, BeforeValidator(_moment)]
+Day = Annotated[date, BeforeValidator(_day)]

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 
-from grader.challenge.chapters import Answer, Chapter, Exercise, ExerciseKind
+from grader.challenge.chapters import Answer, Chapter, Exercise
 from grader.errors import BadRequest, GraderError, NotFound
 from grader.languages import Language
 from grader.records import attempts, exercises
 from grader.records.engine import writing
 from grader.records.models import ExerciseAnswerRow
-from grader.schemas.chapter import ChapterSummary, ChapterView, ExerciseAnswerBody, ExerciseView
+from grader.schemas.chapter import (
+    ChapterSummary,
+    ChapterView,
+    ExerciseAnswerBody,
+    ExerciseKind,
+    ExerciseView,
+)
 from grader.service.accounts.accounts import User
 from grader.service.challenges.catalogue import seen_challenges
 from grader.service.platform import Platform
