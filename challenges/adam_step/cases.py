@@ -1,0 +1,197 @@
+"""The edge cases of adam_step."""
+
+from grader.challenge.cases import INF, NAN, At, Case, Choice, Constant, Normal, Sprinkle, Uniform, case
+
+# A step large enough to see what the update itself does.
+FAST = {"lr": 0.5, "weight_decay": 0.5}
+FIRST_STEP = {"bias1": 0.1, "bias2": 0.001}
+
+
+def cases() -> list[Case]:
+    return [
+        case("basic", "basic", n=1000),
+        case("empty", "empty", n=0, note="Nothing to do: a grid of 0 blocks is a launch error in CUDA."),
+        case("one_element", "one_element", n=1),
+        case("odd", "odd", n=777),
+        case("prime", "prime", n=1009),
+        case("aligned", "aligned", n=65536),
+        *[
+            case(f"n_{n}", "block_edge", n=n)
+            for n in (31, 33, 127, 129, 255, 257, 1023, 1024, 1025, 2049, 4097)
+        ],
+        case(
+            "fast",
+            "range",
+            n=300,
+            scalars=FAST,
+            note="p shrinks by lr * weight_decay first, and the update comes after.",
+        ),
+        case(
+            "update_alone",
+            "range",
+            n=300,
+            scalars={"lr": 0.25},
+            inputs={"p": Constant(0)},
+            note="p is 0, so the new p is the update: its digits show.",
+            timed=False,
+        ),
+        case(
+            "no_decay",
+            "range",
+            n=300,
+            scalars={"weight_decay": 0.0},
+            inputs={"p": Normal(0, 1000)},
+            note="Large parameters do not shrink.",
+        ),
+        case(
+            "first_step",
+            "zeros",
+            n=300,
+            scalars={"lr": 0.25, **FIRST_STEP},
+            inputs={"m": Constant(0), "v": Constant(0), "p": Constant(0)},
+            note="The corrections undo that m and v began at 0: the update is lr times the sign of grad.",
+        ),
+        case(
+            "small_gradients",
+            "range",
+            n=300,
+            scalars={"lr": 0.25, **FIRST_STEP},
+            inputs={"m": Constant(0), "v": Constant(0), "p": Constant(0), "grad": Normal(0, 1e-8)},
+            note="The root is about eps: it matters that eps is added after the root and after the correction.",
+        ),
+        case(
+            "late",
+            "range",
+            n=300,
+            scalars={"lr": 0.25, "bias1": 1.0, "bias2": 1.0},
+            inputs={"p": Constant(0)},
+            note="After many steps both corrections are 1.",
+        ),
+        case(
+            "large_eps",
+            "range",
+            n=300,
+            scalars={"lr": 0.25, "eps": 0.5},
+            inputs={"p": Constant(0)},
+        ),
+        case(
+            "no_eps",
+            "range",
+            n=300,
+            scalars={"lr": 0.25, "eps": 0.0},
+            inputs={
+                "p": Constant(0),
+                "m": Uniform(-1e-10, 1e-10),
+                "v": Uniform(1e-21, 1e-20),
+                "grad": Uniform(-1e-10, 1e-10),
+            },
+            note="The root is about 1e-9: an eps of 1e-8 that is added all the same shows.",
+        ),
+        case(
+            "other_betas",
+            "range",
+            n=300,
+            scalars={"lr": 0.25, "beta1": 0.5, "beta2": 0.75, "bias1": 0.75, "bias2": 0.4375},
+            inputs={"p": Constant(0)},
+        ),
+        case(
+            "no_memory",
+            "range",
+            n=300,
+            scalars={"lr": 0.25, "beta1": 0.0, "beta2": 0.0, "bias1": 1.0, "bias2": 1.0},
+            inputs={"p": Constant(0), "grad": Choice((0.5, -0.5, 2.0, -3.0))},
+            note="m is grad, and v its square.",
+        ),
+        case(
+            "no_gradient",
+            "zeros",
+            n=300,
+            scalars=FAST,
+            inputs={"grad": Constant(0)},
+            note="m and v decay, and p still moves.",
+        ),
+        case(
+            "zeros",
+            "zeros",
+            n=300,
+            inputs={"grad": Constant(0), "m": Constant(0), "v": Constant(0)},
+            note="0 / eps: p shrinks and is not moved.",
+        ),
+        case("ones", "ones", n=300, inputs={name: Constant(1) for name in ("p", "m", "v", "grad")}),
+        case("other_signs", "cancellation", n=300, inputs={"m": Uniform(0, 1), "grad": Uniform(-9, -8)}),
+        case(
+            "huge",
+            "huge",
+            n=300,
+            inputs={"p": Uniform(-1e38, 1e38), "v": Uniform(0, 1e38), "grad": Uniform(-1e18, 1e18)},
+        ),
+        case(
+            "tiny",
+            "tiny",
+            n=300,
+            inputs={
+                "p": Uniform(-1e-30, 1e-30),
+                "m": Uniform(-1e-30, 1e-30),
+                "v": Uniform(0, 1e-30),
+                "grad": Uniform(-1e-30, 1e-30),
+            },
+        ),
+        case(
+            "denormal",
+            "denormal",
+            n=300,
+            inputs={
+                "p": Uniform(-1e-38, 1e-38),
+                "m": Uniform(-1e-38, 1e-38),
+                "v": Uniform(0, 1e-38),
+                "grad": Uniform(-1e-38, 1e-38),
+            },
+            note="Below 1.2e-38 a float32 is denormal: m and v are kept, not flushed to 0.",
+        ),
+        case("nan", "nan", n=300, inputs={"grad": Sprinkle(NAN)}, note="p, m and v become NaN there."),
+        case("nan_in_p", "nan", n=300, inputs={"p": Sprinkle(NAN)}, note="m and v are what they would be."),
+        case("nan_in_m", "nan", n=300, inputs={"m": Sprinkle(NAN)}),
+        case("nan_in_v", "nan", n=300, inputs={"v": Sprinkle(NAN, 0.02, Uniform(0, 1))}),
+        case(
+            "pos_inf",
+            "pos_inf",
+            n=300,
+            inputs={"grad": Sprinkle(INF)},
+            note="m and v are infinite, and inf / inf is NaN: so is p.",
+        ),
+        case("neg_inf", "neg_inf", n=300, inputs={"grad": Sprinkle(-INF)}),
+        case("inf_in_p", "pos_inf", n=300, inputs={"p": Sprinkle(INF)}),
+        case(
+            "inf_in_v",
+            "pos_inf",
+            n=300,
+            scalars=FAST,
+            inputs={"v": Sprinkle(INF, 0.1, Uniform(0, 1))},
+            note="The update is 0, and p shrinks.",
+        ),
+        case("stream_order", "stream_order", n=20_000),
+        case("large", "large", n=100_002, note="Even, and no multiple of four."),
+        case(
+            "large_eps_in_100003",
+            "range",
+            n=100_003,
+            scalars={"lr": 0.25, "eps": 0.5},
+            inputs={"p": Constant(0)},
+        ),
+        case("nan_in_100003", "nan", n=100_003, inputs={"grad": Sprinkle(NAN, 0.00001)}, timed=False),
+        case(
+            "odd_as_timed",
+            "nan",
+            n=134_217_731,
+            inputs={"grad": Sprinkle(NAN, 0.00001)},
+            scalars=FAST,
+            on="gpu",
+        ),
+        case(
+            "beyond_2_31",
+            "large",
+            n=2_151_678_979,
+            inputs={"grad": At(NAN, (-1, -2, -3, -4_194_305))},
+            on="gpu",
+        ),
+    ]
