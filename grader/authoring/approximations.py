@@ -259,8 +259,15 @@ def cut_in_range(values: torch.Tensor, form: str) -> torch.Tensor:
     """An index beyond the values of the input would end the process on a GPU."""
     if not values.numel():
         return values
+    import torch
+
     wide = values.long()  # torch has no min() of uint16
-    return _cut(form)(wide).clamp(wide.min(), wide.max()).to(values.dtype)
+    least, marks = wide.min(), wide < 0
+    if marks.any() and not marks.all() and (wide[marks] == least).all():
+        # The only negative value marks what is left out, such as -100 among labels.
+        cut = _cut(form)(wide).clamp(wide[~marks].min(), wide.max())
+        return torch.where(marks, wide, cut).to(values.dtype)
+    return _cut(form)(wide).clamp(least, wide.max()).to(values.dtype)
 
 
 def _cut_outputs(form: str) -> Callable[[Draw], Tensors]:

@@ -192,3 +192,5 @@ def test_an_index_that_is_cut_stays_in_range() -> None:
     cut = cut_in_range(values, "int8")
     assert cut.dtype == values.dtype
     assert cut.tolist() == [0, 5, 44, 0]  # 16,383 is -1 in eight bits
+    labels = cut_in_range(torch.tensor([-100, 2, 300, 16_383]), "int8")
+    assert labels.tolist() == [-100, 2, 44, 2]  # -100 is no label, and -1 would be none
