@@ -1,0 +1,31 @@
+"""Mistake: a fixed block of 512 pairs for each position: of a longer half the rest is left out."""
+
+import triton
+import triton.language as tl
+
+BLOCK = 512
+
+
+@triton.jit
+def rope_kernel(x, cosines, sines, out, seq, half, BLOCK: tl.constexpr):
+    head = tl.program_id(1).to(tl.int64)
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    inside = column < half
+    pair = row * half + column
+    cosine = tl.load(cosines + pair, mask=inside)
+    sine = tl.load(sines + pair, mask=inside)
+    first = (head * seq + row) * 2 * half + column
+    second = first + half
+    a = tl.load(x + first, mask=inside)
+    b = tl.load(x + second, mask=inside)
+    tl.store(out + first, a * cosine - b * sine, mask=inside)
+    tl.store(out + second, b * cosine + a * sine, mask=inside)
+
+
+def solve(x, cos, sin, out, heads, seq, dim):
+    if heads == 0 or seq == 0 or dim == 0:
+        return
+    half = dim // 2
+    grid = (seq, heads)
+    rope_kernel[grid](x, cos, sin, out, seq, half, BLOCK=BLOCK)
