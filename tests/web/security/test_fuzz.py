@@ -58,6 +58,7 @@ NAMES = {
     "name": "bob",
     "queue": "compile",
     "course": "gpu",
+    "about": "challenge",
     "assignment": "week1",
     "competition": "cup",
     "team": "none",
