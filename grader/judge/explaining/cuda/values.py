@@ -337,6 +337,9 @@ class ValueRules:
         return ""
 
     def epsilon_outside_root(self) -> str:
+        # An optimiser, which updates its state in place, adds it outside by definition; a norm does not.
+        if any(arg.kind is Kind.INOUT for arg in self.arguments.manifest.args):
+            return ""
         for function in self.arguments.source.functions.values():
             given = self.arguments.of(function)
             for place, name, parts in function.arguments_of("sqrtf", "sqrt", "__fsqrt_rn"):
