@@ -55,7 +55,9 @@ def with_chapters(proofs: Proofs, catalogue: Catalogue, names: Sequence[str]) ->
     strong = proofs.strong and all(proof.strong for proof in found)
     seconds = proofs.seconds + sum(proof.seconds for proof in found)
     every = [*proofs.challenges, *found]
-    return proofs.model_copy(update={"challenges": every, "strong": strong, "seconds": seconds})
+    device = proofs.device if proofs.challenges else EMULATED
+    update = {"challenges": every, "strong": strong, "seconds": seconds, "device": device}
+    return proofs.model_copy(update=update)
 
 
 @dataclass(frozen=True)
