@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import protocol
 from connect import connect
 from main import Runner
-from preload import RELAYED, preload
+from preload import FORKABLE, RELAYED, preload
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 # What a runner with Triton's compiler imports until its first kernel is compiled.
@@ -59,7 +59,7 @@ def prepare(wanted: str) -> Callable[[str], None]:
         from emulated_relay import Relay
 
         return lambda address: Relay(address, client, programs=programs, start=fork_runner).serve()
-    if wanted in ("triton", "emulated"):
+    if wanted in FORKABLE:
         made = preload(wanted)
         return lambda address: Runner(address, lambda _: made).serve()
     _import(("torch",) if wanted == "torch" else _COMPILER)

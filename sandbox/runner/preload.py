@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What the runner of an emulated GPU preloads, and whether it runs Triton.
 RELAYED = {"emulated-triton": ("triton-client", True), "emulated-cute": ("cute-client", False)}
+# Preloaded without a folder and a GPU: a fork inherits all of it.
+FORKABLE = ("triton", "emulated")
 # As a box's limit. A ring loses older output.
 _PRINTF_BYTES = 1 << 20
 

@@ -36,9 +36,12 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _small(challenge: Challenge, case: Case) -> Case:
-    """A large case at a thousandth of its size; one along which nothing is cut as it is."""
+    """A large case at a thousandth of its size; even sizes stay even, as a challenge may require."""
     return replace(
-        case, sizes={name: min(size, 97) if size < 1 << 20 else 3001 for name, size in case.sizes.items()}
+        case,
+        sizes={
+            name: min(size, 96 + size % 2) if size < 1 << 20 else 3001 for name, size in case.sizes.items()
+        },
     )
 
 

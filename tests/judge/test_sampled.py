@@ -222,8 +222,9 @@ def test_the_expected_cases_are_sampled() -> None:
     both = ["odd_as_timed", BEYOND]
     assert {slug: names for slug, names in found.items() if names} == dict.fromkeys(
         (
-            "argmax_rows", "conv1d", "conv2d", "dot", "gelu", "inclusive_scan", "layernorm", "reduce_sum", "relu",
-            "rmsnorm", "saxpy", "stream_compact", "transpose", "vector_add",
+            "adam_step", "argmax_rows", "conv1d", "conv2d", "cross_entropy", "dot", "gelu", "inclusive_scan",
+            "layernorm", "reduce_sum", "relu", "rmsnorm", "rope", "saxpy", "stream_compact", "transpose",
+            "vector_add",
         ),
         both,
     )  # fmt: skip

@@ -167,7 +167,7 @@ ROWS: Mapping[Action, Mapping[str, Reach] | Else] = {
             *(Action.ASSIGNMENT_EDIT, Action.EXTENSION_GRANT, Action.LTI_READ, Action.LTI_LINK),
             *(Action.LTI_SELECT, Action.ANNOUNCE, Action.FEEDBACK_EDIT, Action.QUESTION_READ),
             *(Action.QUESTION_ANSWER, Action.AUDIT_READ, Action.CHALLENGE_READ_DRAFT),
-            *(Action.CATALOGUE_READ, Action.CATALOGUE_EDIT),
+            *(Action.CATALOGUE_READ, Action.CATALOGUE_EDIT, Action.DISCUSSION_HIDE),
             *(Action.COMPETITION_READ, Action.COMPETITION_ENTER),
         ),
         Else.NO_SUBMISSION,
