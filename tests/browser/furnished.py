@@ -77,7 +77,7 @@ from tests.service.courses.scenes import LONG_AGO, asked_since, take_part
 from tests.service.examining import examine
 from tests.web import builders
 
-START_SECONDS = 60
+START_SECONDS = 240
 _BEGAN = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 # Long enough to overflow a phone, and an editor.
 LONG = "x" * 300

@@ -11,7 +11,7 @@ from tests.browser.visitors import PATIENCE_MS, Visitor
 from tests.web import builders
 
 # Judging waits for a sandbox and for other tests on a busy machine.
-JUDGED_MS = 120_000
+JUDGED_MS = 300_000
 expect.set_options(timeout=PATIENCE_MS)
 
 

@@ -22,7 +22,7 @@ from tests.service.world import until
 USERS = 5
 # Time for workers and web to start, and for open submissions to end once nothing fails any more.
 START_SECONDS = 120.0
-END_SECONDS = 180.0
+END_SECONDS = 420.0
 # If no submission reaches the wanted state in this time, the fault strikes anything.
 _MEET_SECONDS = 4.0
 # The same for the board with real boxes, which has few submissions.

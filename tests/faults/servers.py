@@ -17,7 +17,7 @@ from tests.components import postgres_bin
 from tests.faults import processes
 from tests.service.world import until
 
-_START_SECONDS = 60.0
+_START_SECONDS = 240.0
 
 
 class PostgresServer:

@@ -30,7 +30,7 @@ MARK_KEY = 0x686F7374
 SHARED_PLACES = tuple(Path(folder) for folder in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"))
 SYSTEM_V = tuple(Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg"))
 # A separate thread removes a container after the verdict, which takes up to this long on a busy host.
-SETTLE_SECONDS = 20.0
+SETTLE_SECONDS = 60.0
 _READING_SECONDS = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
 

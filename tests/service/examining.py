@@ -21,7 +21,7 @@ def examine(platform: Platform) -> None:
     """Examine and prove every waiting upload."""
     while True:
         with writing(platform.sessions) as session:
-            held = records.claim(session, "worker", clock(session), 60.0)
+            held = records.claim(session, "worker", clock(session), 600.0)
             if held is None:
                 return
             session.flush()

@@ -70,7 +70,7 @@ def grace(platform: Platform, admin: User) -> User:
     """Somebody with data everywhere."""
     person = create_user(platform, "Zelda", PASSWORD, email="hopper@navy.mil")
     courses.create_course(platform, admin, CourseBody(slug="gpu", name="GPU Programming"))
-    table = "email,full_name,id,section\nhopper@navy.mil,Zelda Hopper,1906,A\n"
+    table = "email,full_name,id,section\nhopper@navy.mil,Zelda Hopper,ZH-1906,A\n"
     rosters.import_roster(platform, admin, "gpu", RosterBody(text=table, dry_run=False))
     report = builders.wrong(challenge="scale", version=1)
     judged = builders.judged(platform, person, report, challenge="scale", source="# by hopper\n")
@@ -90,7 +90,7 @@ def test_an_export_is_complete_and_holds_no_secret(platform: Platform, grace: Us
     found = read(platform, grace, "zelda")
     assert json.loads(found["account.json"])["email"] == "hopper@navy.mil"
     (member,) = json.loads(found["tables/course_members.json"])
-    assert (member["full_name"], member["student_number"], member["section"]) == ("Zelda Hopper", "1906", "A")
+    assert (member["full_name"], member["student_number"], member["section"]) == ("Zelda Hopper", "ZH-1906", "A")
     (submission,) = json.loads(found["tables/submissions.json"])
     folder = f"submissions/{submission['public_id']}"
     assert found[f"{folder}/source.py"] == "# by hopper\n"
@@ -156,7 +156,7 @@ def test_a_deletion_is_delayed_and_keeps_only_what_was_announced(
     left = everything(platform)
     traces = [
         left[max(0, at - 90) : at + 60]
-        for word in ("zelda", "hopper", "1906", "navy")
+        for word in ("zelda", "hopper", "zh-1906", "navy")
         if (at := left.find(word)) >= 0
     ]
     assert traces == []
