@@ -90,7 +90,11 @@ def test_an_export_is_complete_and_holds_no_secret(platform: Platform, grace: Us
     found = read(platform, grace, "zelda")
     assert json.loads(found["account.json"])["email"] == "hopper@navy.mil"
     (member,) = json.loads(found["tables/course_members.json"])
-    assert (member["full_name"], member["student_number"], member["section"]) == ("Zelda Hopper", "ZH-1906", "A")
+    assert (member["full_name"], member["student_number"], member["section"]) == (
+        "Zelda Hopper",
+        "ZH-1906",
+        "A",
+    )
     (submission,) = json.loads(found["tables/submissions.json"])
     folder = f"submissions/{submission['public_id']}"
     assert found[f"{folder}/source.py"] == "# by hopper\n"
