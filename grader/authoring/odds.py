@@ -18,14 +18,15 @@ from grader.authoring.approximations import Approximation, Draw, Tensors, approx
 from grader.authoring.calibrate import native_results
 from grader.authoring.checked import accepted
 from grader.authoring.reduced import Reduced, reduced
-from grader.challenge.cases import Case
+from grader.challenge.cases import Case, Integers
+from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import Overlay, drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.compare import counted
 from grader.judge.device import GPU_PLAN, HOST_PLAN, TimingPlan
-from grader.judge.oracle import Question, ask, scalar_values, workload_case
+from grader.judge.oracle import Question, answered, ask, draw_for, scalar_values, workload_case
 from grader.judge.timing import fewest_rounds, rare_counts
 from grader.judge.worst import wrong_elements
 from grader.schemas.proof import ApproximationOutcome, ApproximationResult
@@ -182,7 +183,7 @@ class Rounds:
         for number in range(first, first + count):
             seed = self._seed(kind, number)
             try:
-                question = ask(self.challenge, kind.case, seed, self.device, self.device)
+                question = self._ask(kind, seed)
             except ChallengeInvalid as error:
                 if kind.counts:
                     raise
@@ -195,6 +196,28 @@ class Rounds:
             case = self.ordinary.case
             plain = ask(self.challenge, case, seed, self.device, self.device)
             yield draw, replace(draw, case=case, question=plain)
+
+    def _ask(self, kind: _Kind, seed: int) -> Question:
+        """Raises ChallengeInvalid, also for an index beyond an array, which on a GPU would end PyTorch's process: if
+        a case has other whole numbers than the workload, the CPU is asked first.
+        """
+        inputs = draw_for(self.challenge, kind.case, seed, self.device, self.device)
+        if self.device != "cpu" and self._beyond(kind, inputs):
+            answered(self.challenge, kind.case, {name: values.cpu() for name, values in inputs.items()})
+        return answered(self.challenge, kind.case, inputs, self.device)
+
+    def _beyond(self, kind: _Kind, inputs: Mapping[str, torch.Tensor]) -> bool:
+        manifest, sizes = self.challenge.manifest, self.workload.sizes
+        for arg in manifest.given:
+            values = inputs.get(arg.name)
+            if values is None or arg.dtype.floating or not values.numel() or kind.overlay is None:
+                continue
+            usual = default_recipe(manifest, arg, sizes)
+            if arg.name in kind.overlay.inputs and isinstance(usual, Integers):
+                wide = values.long()  # torch has no min() of uint16
+                if int(wide.min()) < usual.low or int(wide.max()) >= usual.high:
+                    return True
+        return False
 
     def _what_is_learnt(self) -> tuple[Question, dict[str, torch.Tensor], dict[str, float]]:
         if self._learnt is None:
@@ -256,7 +279,7 @@ class Rounds:
                 continue
             kind = self._kind(Overlay(case.name, case.inputs, counts=False))
             with suppress(ChallengeInvalid):
-                question = ask(self.challenge, kind.case, self._seed(kind, 0), self.device, self.device)
+                question = self._ask(kind, self._seed(kind, 0))
                 draw = Draw(self.challenge, kind.case, question, *self._what_is_learnt())
                 for result in tried:
                     if not _same(result.approximation.answer(draw), question.outputs):

@@ -9,16 +9,16 @@ import pytest
 import torch
 
 from grader.authoring import odds as odds_module
-from grader.authoring.approximations import approximations, cut_in_range, rounded
+from grader.authoring.approximations import Approximation, approximations, cut_in_range, rounded
 from grader.authoring.calibrate import Calibration, compare, too_tight
 from grader.authoring.odds import Rounds, Tried, odds
 from grader.authoring.reduced import Reduced, reduced
 from grader.authoring.verdicts import approximation_checks
-from grader.challenge.cases import Constant, Sprinkle, case
+from grader.challenge.cases import Case, Constant, Sprinkle, case
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import AllowedApproximations, Workload
-from grader.judge.oracle import ask
+from grader.judge.oracle import Question, answered, ask, draw_for
 from grader.schemas.proof import ApproximationOutcome, Status
 from tests.authoring.conftest import Write
 
@@ -112,6 +112,33 @@ def test_special_inputs_that_do_not_fit_are_reported() -> None:
     made = approximations(sparse, found.workload)
     found.try_all([approximation for approximation in made if approximation.name == "inputs:bf16x2:x"])
     assert "last" in found.misfits
+
+
+def test_an_index_beyond_an_array_is_found_before_a_gpu_meets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU it would end PyTorch's process. Here the CPU answers for both."""
+    asked: list[tuple[str, str]] = []
+
+    def recorded(
+        challenge: Challenge, case: Case, inputs: dict[str, torch.Tensor], device: str = "cpu"
+    ) -> Question:
+        asked.append((case.name, device))
+        return answered(challenge, case, inputs)
+
+    monkeypatch.setattr(odds_module, "answered", recorded)
+    monkeypatch.setattr(odds_module, "ask", lambda challenge, case, seed, *_: ask(challenge, case, seed))
+    monkeypatch.setattr(
+        odds_module, "draw_for", lambda challenge, case, seed, *_: draw_for(challenge, case, seed, "cpu")
+    )
+    challenge = CATALOGUE.load("cross_entropy")
+    found = Rounds(challenge, Reduced(workload(challenge, "interpreter"), 1.0), "cuda")
+    # Right on every case, so all of them are held against it.
+    found.try_all([Approximation("right", "right", lambda draw: draw.question.outputs, 0.0)])
+
+    def devices(case: str) -> list[str]:
+        return [device for name, device in asked if name == f"workload interpreter, {case}"]
+
+    assert devices("ignored_in_long_rows") == ["cpu"]
+    assert "cpu" not in devices("first_class")
 
 
 @pytest.mark.parametrize(
