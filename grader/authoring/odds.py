@@ -198,12 +198,13 @@ class Rounds:
             yield draw, replace(draw, case=case, question=plain)
 
     def _ask(self, kind: _Kind, seed: int) -> Question:
-        """Raises ChallengeInvalid, also for an index beyond an array, which on a GPU would end PyTorch's process: if
-        a case has other whole numbers than the workload, the CPU is asked first.
+        """Raises ChallengeInvalid, also for an index beyond an array, which on a GPU would end PyTorch's process: whole
+        numbers that this workload does not draw are tried on the CPU first, at its own sizes.
         """
         inputs = draw_for(self.challenge, kind.case, seed, self.device, self.device)
         if self.device != "cpu" and self._beyond(kind, inputs):
-            answered(self.challenge, kind.case, {name: values.cpu() for name, values in inputs.items()})
+            small = next(iter(self.challenge.manifest.timed_on("cpu")), self.workload)
+            ask(self.challenge, workload_case(self.challenge, small, kind.overlay), seed)
         return answered(self.challenge, kind.case, inputs, self.device)
 
     def _beyond(self, kind: _Kind, inputs: Mapping[str, torch.Tensor]) -> bool:
