@@ -247,6 +247,35 @@ static int right_nodes(float* out, float* in, int n) {  // RIGHT
     cudaGraphAddDependencies(graph, &second, &third, nullptr, 1);
     return launch(graph, s.one) || launch(graph, s.two) || s.ends();
 }
+static int right_refused_captures(float* out, float* in, int n) {  // RIGHT
+    Streams s(n, cudaStreamDefault);
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    if (cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) != cudaErrorStreamCaptureUnsupported) return 1;
+    cudaStreamBeginCapture(s.one, cudaStreamCaptureModeGlobal);
+    fills<<<1, n, 0, s.one>>>(s.tmp, in, n);
+    reads<<<1, n>>>(out, s.tmp, n);
+    if (cudaGetLastError() != cudaErrorStreamCaptureImplicit) return 2;
+    if (cudaStreamEndCapture(s.one, &graph) != cudaErrorStreamCaptureInvalidated || graph) return 3;
+    if (cudaGraphInstantiate(&executable, graph, 0) != cudaErrorInvalidValue) return 4;
+    if (cudaGraphLaunch(nullptr, s.one) != cudaErrorInvalidValue) return 5;
+    cudaGetLastError();
+    return s.ends();
+}
+static int right_default_stream_while_another_is_captured(float* out, float* in, int n) {  // RIGHT
+    Streams s(n, cudaStreamNonBlocking);
+    std::vector<float> got(n), given(n);
+    cudaGraph_t graph;
+    cudaStreamBeginCapture(s.one, cudaStreamCaptureModeRelaxed);
+    fills<<<1, n>>>(s.tmp, in, n);
+    reads<<<1, n, 0, s.one>>>(out, s.tmp, n);
+    cudaMemcpy(got.data(), s.tmp, n * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaMemcpy(given.data(), in, n * sizeof(float), cudaMemcpyDeviceToHost);
+    if (cudaStreamEndCapture(s.one, &graph)) return 1;
+    for (int i = 0; i < n; i++)
+        if (got[i] != 2.0f * given[i]) return 2;
+    return launch(graph, s.one) || s.ends();
+}
 
 using Entry = int (*)(float*, float*, int);
 static const Entry entries[] = {
@@ -255,6 +284,7 @@ static const Entry entries[] = {
     a_callback_orders_its_own_stream, nodes_without_dependency, graph_beside_a_stream, captured_without_join,
     right_event, right_waits_of_the_host, right_default_stream_between, right_halves, right_atomics_and_equal_stores,
     right_memory_in_order, right_captured_fork, right_nodes,
+    right_refused_captures, right_default_stream_while_another_is_captured,
 };
 // which, out, in, n
 extern "C" int grader_entry(void** a) {

@@ -4,8 +4,11 @@
 API error cudaStreamBeginCapture(void *stream, int mode) {
     (void)mode;
     if (capturing) return failed(INVALID_VALUE);
+    struct stream *from = stream_named(stream);
+    if (from == &legacy) return failed(CAPTURE_UNSUPPORTED);
     capturing = calloc(1, sizeof *capturing);
     if (!capturing) return failed(NO_MEMORY);
+    capturing->alone = from->apart;
     order_capture(capturing, stream);
     return OK;
 }
@@ -14,10 +17,14 @@ API error cudaStreamBeginCapture_ptsz(void *stream, int mode) {
 }
 API error cudaStreamEndCapture(void *stream, void **graph) {
     (void)stream;
-    if (capturing) order_captured(capturing);
-    *graph = capturing;
+    struct graph *captured = capturing;
+    *graph = NULL;
+    if (!captured) return failed(INVALID_VALUE);
+    order_captured(captured);
     capturing = NULL;
-    return *graph ? OK : failed(INVALID_VALUE);
+    if (captured->invalid) return failed(CAPTURE_INVALIDATED);
+    *graph = captured;
+    return OK;
 }
 API error cudaStreamEndCapture_ptsz(void *stream, void **graph) { return cudaStreamEndCapture(stream, graph); }
 API error cudaStreamIsCapturing(void *stream, int *status) {
@@ -48,7 +55,7 @@ API error cudaGraphCreate(void **graph, unsigned flags) {
 API error cudaGraphInstantiate(void **executable, void *graph, unsigned long long flags) {
     (void)flags;
     *executable = graph;
-    return OK;
+    return graph ? OK : failed(INVALID_VALUE);
 }
 API error cudaGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags) {
     return cudaGraphInstantiate(executable, graph, flags);
@@ -60,6 +67,7 @@ API error cudaGraphUpload(void *executable, void *stream) {
 }
 API error cudaGraphLaunch(void *executable, void *stream) {
     struct launched launched = {0};
+    if (!executable) return failed(INVALID_VALUE);
     if (!capturing) order_launch(executable, stream, &launched);
     for (struct node *node = ((struct graph *)executable)->first; node; node = node->next) {
         struct order order = order_launched(&launched, &node->order);

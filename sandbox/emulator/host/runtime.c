@@ -163,11 +163,19 @@ error ask_in_order(void *on, const struct order *order, uint32_t kind, const voi
     if (fetches) order_waited(on);
     return code;
 }
+/* The default stream's work goes on while a stream is captured that it does not wait for. */
+static bool captured(void *on) {
+    return capturing && (capturing->placed || !capturing->alone || stream_named(on) != &legacy);
+}
 error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer,
         size_t room) {
     struct order order = {.gpu = stream_named(on)->gpu};
     if (lost) return lost;
-    if (capturing && kind != RELEASE) {
+    if (kind != RELEASE && captured(on)) {
+        if (!capturing->placed && stream_named(on) == &legacy) {
+            capturing->invalid = true;
+            return failed(CAPTURE_IMPLICIT);
+        }
         order = order_node(capturing, on);
         return later(capturing, &order, kind, a, a_size, b, b_size, answer, room);
     }
@@ -511,7 +519,7 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
 }
 /* Waits if the host takes part. */
 error waited_on(void *stream, error code, int kind) {
-    if (capturing) return code;
+    if (captured(stream)) return code;
     code = managed_pull(code ? code : finish(own_stream(stream)));
     if (kind != ON_DEVICE) order_waited(stream);
     return code;

@@ -25,6 +25,9 @@ enum {
     NOT_REGISTERED = 713,
     TOO_LARGE = 720,
     NOT_SUPPORTED = 801,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    CAPTURE_IMPLICIT = 906,
     STICKY_FROM = 700,
     STICKY_TO = 719
 };
@@ -45,11 +48,12 @@ struct node {
     struct order order;
     uint64_t asked;
 };
-/* ``placed``: the next node's chain and clock are set, not the captured stream's. */
+/* ``placed``: the next node's chain and clock are set, not the captured stream's. ``alone``: captured from a stream that
+ * the default stream does not wait for. ``invalid``: its capture failed. */
 struct graph {
     struct node *first, **end, *last;
     uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain;
-    bool placed;
+    bool placed, alone, invalid;
     struct clock before;
 };
 /* ``waits``: done when something waits for it; ``apart``: not ordered with the default stream. */
