@@ -307,7 +307,10 @@ def _cure(finding: Finding, beside: Sequence[Finding]) -> str:
     # Across warps, too, one __syncthreads() is enough.
     others = any(other.kind == "shared_race" and other.kernel == finding.kernel for other in beside)
     if finding.kind == "warp_race" and not others:
-        return "Nothing orders the two, which are in one warp: put a __syncwarp() between them"
+        return (
+            "Nothing orders the two, which are in one warp: put a __syncwarp() between them, or a __syncthreads() if "
+            "other warps use these elements at other sizes"
+        )
     return "Nothing orders the two: put a __syncthreads() between them"
 
 
