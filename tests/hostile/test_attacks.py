@@ -11,8 +11,8 @@ from tests.hostile.suite import CONTROL, OF_BOXES, SURFACES, Entry, load
 
 ENTRIES = load()
 ON_CPU = [entry for entry in ENTRIES if "cpu" in entry.devices and entry.surface not in OF_BOXES]
-# test_values.py judges specifications and controls. Docker's walls must not stop controls: the full matrix judges a third
-# of them here, too.
+# test_values.py judges specifications and controls. The full matrix judges a third of the controls here, too: Docker's
+# walls must not stop them.
 IN_DOCKER = [entry for entry in ON_CPU if entry.surface != "specification" and entry.takes_us is None]
 FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12
 
