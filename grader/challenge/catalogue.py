@@ -135,7 +135,7 @@ class Catalogue:
         known = {challenge.slug for challenge in found} | {challenge.slug for challenge in broken}
         for challenge in found:
             try:
-                _ = challenge.spec
+                _ = challenge.drawings
                 fingerprint.content(challenge)
                 if strange := [slug for slug in challenge.manifest.prerequisites if slug not in known]:
                     where = f"{challenge.folder / MANIFEST}: prerequisites"

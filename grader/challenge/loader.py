@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from grader.challenge import signature
+from grader.challenge import drawings, signature
 from grader.challenge.autograd import forward_arguments, reference_footer
 from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
 from grader.challenge.checker import CHECKER, Checker
@@ -68,6 +68,18 @@ class Challenge:
     @property
     def spec(self) -> str:
         return _text(self.folder / "spec.md")
+
+    @property
+    def drawings(self) -> dict[str, str]:
+        """SVG by name, of those that the spec places. Raises ChallengeInvalid."""
+        names = drawings.PLACED.findall(self.spec)
+        found = {name: _text(self.folder / f"{name}.svg") for name in names}
+        for name, text in found.items():
+            try:
+                drawings.read(text)
+            except ChallengeInvalid as error:
+                raise ChallengeInvalid(f"{self.folder / name}.svg: {error.message}", error.hint) from error
+        return found
 
     @functools.cached_property
     def examined(self) -> Examined | None:

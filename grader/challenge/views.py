@@ -78,6 +78,7 @@ def detail(
     return ChallengeDetail(
         **summary(challenge).model_dump(),
         spec=challenge.spec,
+        drawings=challenge.drawings,
         signatures={language: signature.declaration(manifest, language) for language in manifest.languages},
         arguments=[
             ArgumentView(

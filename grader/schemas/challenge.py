@@ -77,7 +77,8 @@ class ChallengeList(Strict):
 
 
 class ChallengeDetail(ChallengeSummary):
-    spec: str = Field(description="Markdown")
+    spec: str = Field(description="Markdown; a line `{drawing: NAME}` is the place of a drawing")
+    drawings: dict[str, str] = Field(default_factory=dict, description="name -> SVG")
     signatures: dict[str, str] = Field(description="language -> declaration of solve")
     arguments: list[ArgumentView]
     starters: dict[str, str]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from grader.challenge import drawings
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.chapters import path_problems
 from grader.errors import ChallengeInvalid
-from grader.web.pages import drawings
 
 CHAPTER = """
 title = "Warps"
@@ -107,3 +108,22 @@ def test_a_drawing_becomes_a_picture_for_each_frame() -> None:
     assert [frame.caption for frame in found] == ["A", "B"]
     assert [frame.picture.count("<line") for frame in found] == [1, 0]
     assert [frame.picture.count("<rect") for frame in found] == [1, 1]
+
+
+def test_a_spec_has_drawings(tmp_path: Path) -> None:
+    ours = Path(__file__).parents[1] / "catalogue"
+    shutil.copytree(ours, tmp_path, dirs_exist_ok=True)
+    catalogue = Catalogue(tmp_path)
+    folder = tmp_path / "challenges" / "twice"
+    with (folder / "spec.md").open("a") as spec:
+        spec.write("\n{drawing: doubled}\n")
+    assert [found.error.message for found in catalogue.broken()] == [
+        f"{folder / 'doubled.svg'}: the file is missing"
+    ]
+    (folder / "doubled.svg").write_text(SVG.format("<script/>"))
+    (found,) = catalogue.broken()
+    assert found.error.message == f"{folder / 'doubled.svg'}: a drawing has no <script>"
+    (folder / "doubled.svg").write_text(SVG.format('<g data-frame="1" data-caption="Before &amp; after"/>'))
+    assert catalogue.broken() == []
+    challenge = catalogue.load("twice")
+    assert drawings.in_words(challenge.spec, challenge.drawings).endswith("\n**T**\n\n1. Before & after\n")

@@ -75,7 +75,7 @@ class TestVisibility:
         assert "Back to the challenges" in answer.text
 
     def test_static_files_are_cacheable(self, visit: Visit) -> None:
-        found = re.findall(r'(?:href|src)="(/static/[^"]+)"', visit(None).get("/challenges/vector_add").text)
+        found = re.findall(r'(?:href|src)="(/static/[^"]+)"', visit(None).get("/challenges/transpose").text)
         assert len(found) >= 5
         for path in found:
             with visit(None).get(path) as answer:
@@ -86,9 +86,14 @@ class TestVisibility:
 
 class TestChallenge:
     def test_a_challenge_page_is_complete(self, visit: Visit) -> None:
-        page = visit(None).get("/challenges/vector_add").text
+        page = visit(None).get("/challenges/transpose").text
         for part in ("Signature", "solve(", "block edge", "Reference in PyTorch", "Sign in to submit"):
             assert part in page
+        before, drawn, after = page.partition('<figure class="drawing"')
+        assert "Nothing is computed" in before
+        assert drawn
+        assert after.partition("</figure>")[0].count("<svg") == 4
+        assert "Example</h2>" in after
 
     def test_an_unserved_language_is_disabled_with_the_reason(self, visit: Visit) -> None:
         page = visit(None).get("/challenges/vector_add").text

@@ -89,7 +89,9 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
     return render_template(
         "challenge.html",
         challenge=challenge,
-        spec=glossary.spec(markdown.without_title(challenge.spec, challenge.title)),
+        spec=markdown.with_drawings(
+            markdown.without_title(challenge.spec, challenge.title), challenge.drawings, glossary.spec
+        ),
         sources=workspace.sources,
         kept=workspace.kept,
         said=workspace.said,

@@ -9,6 +9,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
+from grader.challenge import drawings
 from grader.challenge.chapters import PLACED
 from grader.errors import BadRequest, GraderError
 from grader.schemas.chapter import ChapterView, ExerciseAnswerBody, ExerciseView
@@ -17,7 +18,7 @@ from grader.web import throttle
 from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages import code, drawings, glossary, markdown
+from grader.web.pages import code, glossary, markdown
 
 pages = Blueprint("chapters", __name__)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 import nh3
+from flask import get_template_attribute
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from grader.challenge import drawings
 from grader.languages import Language
 from grader.web.pages import code
 
@@ -44,6 +47,24 @@ def clean(html: str, own: bool = False) -> Markup:
     safe = nh3.clean(html, tags=_TAGS, attributes=attributes, url_schemes={"http", "https", "mailto"})
     # The keyboard must reach wide blocks. nh3 writes the tag so, and text cannot contain it unescaped.
     return Markup(safe.replace("<pre>", '<pre tabindex="0">'))  # noqa: S704 - cleaned in the line above
+
+
+def with_drawings(
+    text: str, pictures: Mapping[str, str], rendered: Callable[[str], Markup] = render
+) -> Markup:
+    """``pictures``: SVG by name. Raises ChallengeInvalid."""
+    drawing_of = get_template_attribute("_drawing.html", "drawing_of")
+
+    def parts() -> Iterator[Markup]:
+        end = 0
+        for place in drawings.PLACED.finditer(text):
+            yield rendered(text[end : place.start()])
+            if place[1] in pictures:
+                yield drawing_of(drawings.read(pictures[place[1]]))
+            end = place.end()
+        yield rendered(text[end:])
+
+    return Markup("").join(parts())
 
 
 def without_title(text: str, title: str) -> str:

@@ -138,7 +138,9 @@ def preview(slug: str, number: int) -> str:
         challenge=challenge,
         number=number,
         course=_course(slug),
-        spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
+        spec=markdown.with_drawings(
+            markdown.without_title(challenge.spec, challenge.title), challenge.drawings
+        ),
         mark=code.inline,
     )
 

@@ -1,4 +1,4 @@
-// Plays the frames of a chapter's drawings. Without scripts all frames are there, one below the other.
+// Plays the frames of drawings. Without scripts all frames are there, one below the other.
 "use strict";
 
 (() => {

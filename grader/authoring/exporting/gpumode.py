@@ -20,6 +20,7 @@ from grader.authoring.exporting.drawing import (
     usual_filling,
 )
 from grader.authoring.exporting.exported import Exported
+from grader.challenge.drawings import in_words
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.judge.oracle import scalar_values
@@ -71,7 +72,7 @@ def _seed(name: str) -> int:
 def _task(
     challenge: Challenge, tests: Sequence[Mapping[str, int]], timed: Sequence[Mapping[str, int]]
 ) -> str:
-    about = challenge.spec.partition("\n## ")[0].strip()
+    about = in_words(challenge.spec, challenge.drawings).partition("\n## ")[0].strip()
     sources = {"submission.py": "@SUBMISSION@", "task.py": "task.py", "utils.py": "../utils.py"}
     sources |= {"reference.py": "reference.py", "eval.py": "../eval.py"}
     lines = [f"# name: {challenge.slug}", "files:"]

@@ -15,6 +15,7 @@ from grader.authoring.exporting.drawing import (
 from grader.authoring.exporting.exported import Exported
 from grader.authoring.scaffold.texts import python_of
 from grader.challenge.draw import draw_inputs
+from grader.challenge.drawings import in_words
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument
 from grader.judge.oracle import ask, scalar_values
@@ -76,7 +77,7 @@ def _line(values: torch.Tensor) -> str:
 
 def _statement(challenge: Challenge) -> str:
     manifest = challenge.manifest
-    spec = challenge.spec.partition("\n## Hints")[0].rstrip()
+    spec = in_words(challenge.spec, challenge.drawings).partition("\n## Hints")[0].rstrip()
     sizes = " ".join(manifest.sizes)
     lines = [f"- `{sizes}`"]
     lines += [f"- `{arg.name}`" for arg in manifest.scalars]

@@ -108,13 +108,16 @@ def put_detail(detail: ChallengeDetail) -> None:
     from rich.markdown import Markdown
     from rich.syntax import Syntax
 
+    from grader.challenge import drawings
+
     console = out()
     console.print(safe(detail.title, "bold"), Text(f"{detail.slug}, version {detail.version}", "dim"))
     console.print(safe(f"{detail.track}, {detail.difficulty}", "dim"))
     if detail.prerequisites:
         console.print(safe(f"builds on {', '.join(detail.prerequisites)}", "dim"))
     console.print()
-    console.print(Markdown(_with_summaries(detail.spec), hyperlinks=False))
+    spec = drawings.in_words(detail.spec, detail.drawings)
+    console.print(Markdown(_with_summaries(spec), hyperlinks=False))
     for language, declaration in detail.signatures.items():
         console.print(f"\n[bold]{language}[/bold]")
         syntax = Syntax("", Language.named(language).lexer, background_color="default")

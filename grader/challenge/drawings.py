@@ -1,4 +1,5 @@
-"""Drawings of chapters: SVG whose groups with ``data-frame`` are shown one after the other.
+"""Drawings of chapters and specs: SVG whose groups with ``data-frame`` are shown one after the other. A line
+``{drawing: NAME}`` of a text puts one there.
 
 Each frame becomes a picture of its own, so that a page without scripts shows all. The style sheet gives colours by
 class, so a drawing has neither styles nor ids.
@@ -7,11 +8,10 @@ class, so a drawing has neither styles nor ids.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from xml.etree import ElementTree as Xml
-
-from markupsafe import Markup
 
 from grader.errors import ChallengeInvalid
 
@@ -22,13 +22,16 @@ _ATTRIBUTES = {
     *("transform", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2", "data-frame", "data-caption"),
 }
 _HINT = "See docs/chapters.md."
+PLACED = re.compile(r"^\{drawing: ([a-z0-9_]+)\}$", re.MULTILINE)
 
 Xml.register_namespace("", _SVG)
 
 
 @dataclass(frozen=True)
 class Frame:
-    picture: Markup
+    """``picture``: SVG of plain shapes, safe in a page."""
+
+    picture: str
     caption: str
 
 
@@ -55,6 +58,19 @@ def read(text: str) -> Drawing:
     )
 
 
+def in_words(text: str, drawings: Mapping[str, str]) -> str:
+    """``text`` with titles and captions in place of its drawings, SVG by name."""
+
+    def told(place: re.Match[str]) -> str:
+        if place[1] not in drawings:
+            return ""
+        drawing = read(drawings[place[1]])
+        captions = "\n".join(f"{n}. {frame.caption}" for n, frame in enumerate(drawing.frames, 1))
+        return f"**{drawing.title}**\n\n{captions}"
+
+    return PLACED.sub(told, text)
+
+
 def _parse(text: str) -> Xml.Element:
     if "<!" in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL):
         raise ChallengeInvalid("a drawing has no DOCTYPE, entities or CDATA", _HINT)
@@ -71,10 +87,10 @@ def _parse(text: str) -> Xml.Element:
     return root
 
 
-def _picture(root: Xml.Element, number: int) -> Markup:
+def _picture(root: Xml.Element, number: int) -> str:
     svg = Xml.Element(root.tag, {"viewBox": root.attrib.get("viewBox", ""), "aria-hidden": "true"})
     for child in root:
         shown = child.attrib.get("data-frame", str(number)) == str(number)
         if shown and child.tag != f"{{{_SVG}}}title":
             svg.append(child)
-    return Markup(Xml.tostring(svg, encoding="unicode"))  # noqa: S704 - plain shapes, checked in _parse
+    return Xml.tostring(svg, encoding="unicode")
