@@ -5,7 +5,7 @@ STAMP := $(VENV)/.setup-done
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test test-all test-gpu bench-gpu hostile faults mutate wheels bundle check lint format reference screenshots bench clean
+.PHONY: help setup demo up test test-all test-gpu bench-gpu proofs hostile faults mutate wheels bundle check lint format reference screenshots bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,10 @@ test-gpu: ## On a GPU host: run the GPU's tests, from .bundle/ where it is there
 
 bench-gpu: ## On a GPU host: the tests and every figure, one after the other (ARGS="proofs solutions --budget 600")
 	$(PYTHON) benchmarks/gpu/run.py $(ARGS)
+
+proofs: $(STAMP) ## Prove every challenge on cpu and on the emulated GPU, except those proven already from the same files
+	$(BIN)/python benchmarks/proofs.py --changed --json --seconds 3600
+	$(BIN)/python benchmarks/proofs.py --device emulated --changed --json --seconds 3600
 
 hostile: $(STAMP) ## Judge every attack and honest control; fails if one gets through or is refused (ARGS=--json)
 	$(BIN)/python scripts/hostile.py $(ARGS)

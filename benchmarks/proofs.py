@@ -1,9 +1,10 @@
 """How long the proof of every challenge takes, and what it finds: right kernels pass, wrong ones fail.
 
 Usage: python3 benchmarks/proofs.py [SLUG ...] [--device cpu] [--gpus 0,1] [--jobs 0] [--at-once 8] [--seconds 300]
-       [--json]
+       [--changed] [--json]
 
-Some challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
+--changed leaves out what was proven from the same files by the same code (`make proofs`, on cpu and emulated). Some
+challenges at a time, told as soon as they are proven, so that a machine lent by the minute loses nothing when
 its time is up; what was kept of the others stays, and so does how long the last run over every challenge took.
 """
 
@@ -15,17 +16,31 @@ import sys
 import time
 from typing import Any
 
-from results import before, commit, keep, merged, today
+from results import SUFFIXES, before, commit, keep, merged, sources, today
 
 from grader.authoring.proof import Options, prove
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.cli.commands.challenge import ProofProgress, put_proofs
+from grader.device_kinds import EMULATED
 from grader.judge.request import CPU
 from grader.languages import Language
 from grader.schemas.proof import Proof
 
+_PROVING = (
+    "grader/authoring", "grader/challenge", "grader/judge", "grader/limits.py", "sandbox/runner", "sandbox/compiler",
+    "sandbox/emulator",
+)  # fmt: skip
 # Each group starts its processes again, which costs half a minute on a GPU.
 AT_ONCE = 8
+
+
+def name_of(device: str) -> str:
+    return {CPU: "proofs", EMULATED: "emulated_proofs"}.get(device, "gpu_proofs")
+
+
+def digest(slug: str) -> str:
+    """Of a challenge's files and of the code that proves it."""
+    return sources((*_PROVING, f"challenges/{slug}", f"reference/{slug}"), SUFFIXES | {".md"})
 
 
 def row(proof: Proof) -> dict[str, Any]:
@@ -34,6 +49,7 @@ def row(proof: Proof) -> dict[str, Any]:
     ]
     return {
         "slug": proof.slug,
+        "digest": digest(proof.slug),
         "strong": proof.strong,
         "seconds": round(proof.seconds, 1),
         "checks": checks,
@@ -62,7 +78,7 @@ def prove_all(
 
 def keep_proofs(proofs: list[Proof], wanted: Options, seconds: float, whole: bool) -> None:
     """``whole``: these are the catalogue's every challenge."""
-    name = "proofs" if wanted.device == CPU else "gpu_proofs"
+    name = name_of(wanted.device)
     run = {
         "gpus": len(wanted.gpus),
         "jobs": wanted.workers,
@@ -90,10 +106,16 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=0, help="processes; 0 = one for each core")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, help="challenges that are kept together")
     parser.add_argument("--seconds", type=float, default=300.0, help="begin nothing more after this")
+    parser.add_argument("--changed", action="store_true", help="leave out what is proven already")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     catalogue = find_catalogue()
     slugs = options.slugs or catalogue.slugs()
+    if options.changed:
+        kept = before(name_of(options.device)).get("rows", [])
+        proven = {row["slug"] for row in kept if row["strong"] and row.get("digest") == digest(row["slug"])}
+        print(f"{len(proven & set(slugs))} of {len(slugs)} are proven already on {options.device}")
+        slugs = [slug for slug in slugs if slug not in proven]
     gpus = tuple(map(int, options.gpus.split(",")))
     wanted = Options(options.device, tuple(Language), options.jobs, False, gpus)
     start = time.perf_counter()

@@ -27,7 +27,7 @@ MEASURED = (
     "grader/challenge", "grader/judge", "grader/limits.py", "grader/scoring.py",
     "sandbox/runner", "sandbox/compiler", "challenges", "reference",
 )  # fmt: skip
-SUFFIXES = {".py", ".toml", ".cu", ".cuh", ".h", ".c"}
+SUFFIXES = frozenset({".py", ".toml", ".cu", ".cuh", ".h", ".c"})
 # Exit code of a program that ran out of time: the same command goes on (EX_TEMPFAIL).
 GO_ON = 75
 PACKAGES = ("torch", "triton", "flask", "rq", "redis", "sqlalchemy", "docker", "typer")
@@ -112,13 +112,13 @@ def commit() -> str:
 
 
 @functools.cache
-def sources() -> str:
-    """A digest of the measured files (``MEASURED``)."""
+def sources(measured: tuple[str, ...] = MEASURED, suffixes: frozenset[str] = SUFFIXES) -> str:
+    """A digest of the measured files."""
     found = hashlib.sha256()
-    for name in MEASURED:
+    for name in measured:
         path = ROOT / name
         files = (
-            [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
+            [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.suffix in suffixes)
         )
         for file in files:
             found.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
