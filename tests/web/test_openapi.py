@@ -103,14 +103,22 @@ def test_each_operation_declares_its_answers_to_bad_tokens(app: Flask, document:
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = "Bearer grd_nobodys"
     wrong = []
-    for status in (401, 429):
+
+    def until(status: int) -> None:
         while client.get("/api/v1/me").status_code != status:
             pass
+
+    for status in (401, 429):
+        until(status)
         for path, item in document["paths"].items():
             for method, operation in item.items():
                 if status == 401:
                     limiter.reset()  # there are more calls than bad tokens in a minute
-                answer = client.open(path.replace("{", "").replace("}", ""), method=method.upper(), json={})
+                address = path.replace("{", "").replace("}", "")
+                answer = client.open(address, method=method.upper(), json={})
+                if answer.status_code == 401 != status:  # the minute is over
+                    until(status)
+                    answer = client.open(address, method=method.upper(), json={})
                 said = str(operation["responses"].get(str(status)))
                 if answer.status_code != status or "/ErrorEnvelope" not in said:
                     wrong.append(f"{method} {path}: {answer.status_code}, {said}")
