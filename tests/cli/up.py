@@ -16,7 +16,7 @@ from typing import Any
 from tests.patience import pause
 
 # Far more than a loaded machine needs; only a failure waits that long.
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 240.0
 
 
 @dataclass

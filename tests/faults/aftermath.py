@@ -23,7 +23,7 @@ from tests.faults.scripted import GPUS
 from tests.faults.users import Heard, User
 
 # A sweep, or the process itself, removes leftovers of a recent end.
-_TIDY_SECONDS = 20.0
+_TIDY_SECONDS = 60.0
 
 
 def wait_for_the_end(harness: Harness, users: Sequence[User], seconds: float) -> list[str]:

@@ -139,7 +139,7 @@ class DockerServer:
 
     def _info(self, everything: bool = False) -> str | None:
         asked = ["docker", "-H", self.url, "ps", "-q"] + ["-a"] * everything
-        ran = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=20)
+        ran = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
         return ran.stdout if ran.returncode == 0 else None
 
     def containers(self, everything: bool = False) -> list[str]:
@@ -149,7 +149,7 @@ class DockerServer:
     def kill_container(self, container: str) -> None:
         """End it behind the judge's back."""
         asked = ["docker", "-H", self.url, "kill", container]
-        subprocess.run(asked, capture_output=True, check=False, timeout=20)
+        subprocess.run(asked, capture_output=True, check=False, timeout=60)
 
     def stop(self, number: signal.Signals) -> None:
         """SIGTERM, as from a service manager, or SIGKILL, as nobody should."""

@@ -150,7 +150,7 @@ def test_sigterm_while_compiling_returns_the_submission_at_once(
     # The worker's sweeper may have issued a second wake-up while the first was on its way.
     platform.wakeups.connection.flushall()
     worker.terminate()
-    _, log = worker.communicate(timeout=10)
+    _, log = worker.communicate(timeout=60)
     assert worker.returncode == 0, log
     assert _see(platform, student, sent).state is State.QUEUED
     assert platform.wakeups.waiting(COMPILE) == 1
@@ -216,5 +216,5 @@ def test_the_worker_command_compiles_for_a_remote_gpu(
     _until_state(platform, student, wrong, State.DONE)
     assert '"m" is undefined' in get_report(platform, student, wrong).detail
     worker.terminate()
-    _, log = worker.communicate(timeout=15)
+    _, log = worker.communicate(timeout=60)
     assert worker.returncode == 0, log
