@@ -33,6 +33,12 @@ PROOFS = (
     "students make, and every generic wrong kernel must fail; native PyTorch and the solutions must pass."
 )
 WITHOUT = "CUDA mutants are only compiled here, so fewer mutants run."
+PTX_MUTANTS = (
+    "One PTX instruction of the CUDA solution changed at a time, and the suite run on the emulated GPU "
+    "(`benchmarks/ptx_mutants.py`; [what is changed](../proving.md#mutants-of-the-compiled-solutions)). Survivors "
+    "count as not killed, also equivalent ones. *Not reached*: mutants of instructions that no case executes, such as the "
+    "main loop of a kernel that needs millions of elements for it."
+)
 REPEATED = (
     "One kernel graded up to {gradings} times, each in a box of its own ({boxes}): the longest of its times over the "
     "shortest, less 1 (`benchmarks/gpu/repeatability.py`)."
@@ -73,6 +79,8 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
         ("The catalogue's own solutions", "solutions", _solutions),
         ("Proofs on a GPU", "gpu_proofs", _proofs),
         ("Proofs without a GPU", "proofs", _proofs),
+        ("Proofs on the emulated GPU", "emulated_proofs", _proofs),
+        ("Mutants of the compiled solutions", "ptx_mutants", _ptx_mutants),
         ("Approximations", "approximations", _approximations),
         ("Approximations at sizes that fit a processor", "approximations_reduced", _approximations),
         ("How far gradings differ", "repeatability", _repeatability),
@@ -124,10 +132,12 @@ def _shares(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _proofs(kept: Mapping[str, Any]) -> Iterator[str]:
-    run, alone = kept["figures"]["whole_run"], kept["figures"]["device"] == "cpu"
-    yield f"{PROOFS} {WITHOUT}" if alone else PROOFS
+    run, device = kept["figures"]["whole_run"], kept["figures"]["device"]
+    yield f"{PROOFS} {WITHOUT}" if device == "cpu" else PROOFS
     if run is not None:
-        gpus = "" if alone else f" and {run['gpus']} GPU{'s' if run['gpus'] > 1 else ''}"
+        gpus = (
+            "" if device in ("cpu", "emulated") else f" and {run['gpus']} GPU{'s' if run['gpus'] > 1 else ''}"
+        )
         yield (
             f"The last run over all: {run['proven']} of {run['challenges']} proven in {run['seconds']} seconds by "
             f"{run['jobs']} processes on {run['cores']} cores{gpus}, on {run['measured'][:10]} at "
@@ -148,6 +158,25 @@ def _proof(kept: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, ...]:
         cases[0] if cases else "",
         *killed,
         _short(commit),
+    )
+
+
+def _ptx_mutants(kept: Mapping[str, Any]) -> Iterator[str]:
+    yield PTX_MUTANTS
+    heads = ("challenge", "killed", "share", "cases that kill", "not reached", "commit")
+    yield table(
+        heads,
+        [
+            (
+                code(row["name"]),
+                f"{row['killed']} of {row['mutants']}",
+                f"{row['killed'] / row['mutants']:.0%}" if row["mutants"] else "",
+                str(row["cases_that_kill"]),
+                str(row["not_reached"]),
+                _short(row.get("commit", kept["commit"])),
+            )
+            for row in kept["figures"]["rows"]
+        ],
     )
 
 
