@@ -36,8 +36,8 @@ WITHOUT = "CUDA mutants are only compiled here, so fewer mutants run."
 PTX_MUTANTS = (
     "One PTX instruction of the CUDA solution changed at a time, and the suite run on the emulated GPU "
     "(`benchmarks/ptx_mutants.py`; [what is changed](../proving.md#mutants-of-the-compiled-solutions)). Survivors "
-    "count as not killed, also equivalent ones. *Not reached*: mutants of instructions that no case executes, such as the "
-    "main loop of a kernel that needs millions of elements for it."
+    "count as not killed, also equivalent ones. *Not reached*: mutants of instructions that no case executes, such as "
+    "the main loop of a kernel that needs millions of elements for it."
 )
 REPEATED = (
     "One kernel graded up to {gradings} times, each in a box of its own ({boxes}): the longest of its times over the "
