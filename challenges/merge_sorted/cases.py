@@ -1,0 +1,151 @@
+"""The edge cases of merge_sorted."""
+
+from grader.challenge.cases import Ascending, Case, Constant, Offsets, case
+
+_INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
+
+
+def cases() -> list[Case]:
+    return [
+        case("basic", "basic", n=600, m=424),
+        case(
+            "nothing", "empty", n=0, m=0, note="Nothing to do: a grid of 0 blocks is a launch error in CUDA."
+        ),
+        case("no_a", "empty", n=0, m=515, note="out is b."),
+        case("no_b", "empty", n=515, m=0, note="out is a."),
+        case("one_each", "one_element", n=1, m=1),
+        case("one_in_a", "one_element", n=1, m=700),
+        case("one_in_b", "one_element", n=700, m=1),
+        case("odd", "odd", n=333, m=445),
+        case("prime", "prime", n=503, m=1_009),
+        case("aligned", "aligned", n=4096, m=2048),
+        *[
+            case(f"of_{total}", "block_edge", n=total // 3, m=total - total // 3)
+            for total in (31, 32, 33, 127, 129, 255, 256, 257, 1023, 1025, 2047, 2049, 4097)
+        ],
+        case(
+            "a_first",
+            "range",
+            n=2_003,
+            m=1_501,
+            inputs={"a": Ascending(_INT_MIN, 0), "b": Ascending(0, 2**31)},
+            note="All of a comes before all of b.",
+            timed=True,
+        ),
+        case(
+            "b_first",
+            "range",
+            n=2_003,
+            m=1_501,
+            inputs={"a": Ascending(0, 2**31), "b": Ascending(_INT_MIN, 0)},
+            note="All of b comes before all of a.",
+            timed=True,
+        ),
+        case(
+            "b_within_a",
+            "range",
+            n=2_001,
+            m=1_200,
+            inputs={"a": Offsets(-100, 100), "b": Constant(13)},
+            note="All of b has its place between two neighbours of a.",
+            timed=True,
+        ),
+        case(
+            "narrow_b",
+            "range",
+            n=5_001,
+            m=3_000,
+            inputs={"b": Ascending(0, 2**28)},
+            note="Most of a has no element of b next to it.",
+            timed=True,
+        ),
+        case("few_in_b", "range", n=9_001, m=5),
+        case("few_in_a", "range", n=5, m=9_001),
+        case(
+            "ties",
+            "ties",
+            n=1_200,
+            m=1_100,
+            inputs={"a": Offsets(0, 40), "b": Offsets(0, 40)},
+            note="Equal elements are all kept, wherever they come from.",
+            timed=True,
+        ),
+        case(
+            "same",
+            "ties",
+            n=1_500,
+            m=1_500,
+            inputs={"a": Ascending(0, 1_500), "b": Ascending(0, 1_500)},
+            note="a and b are the same: every element occurs twice.",
+            timed=False,
+        ),
+        case("all_equal", "ties", n=700, m=1_300, inputs={"a": Constant(7), "b": Constant(7)}, timed=True),
+        case("zeros", "zeros", n=300, m=500, inputs={"a": Constant(0), "b": Constant(0)}),
+        case("ones", "ones", n=300, m=500, inputs={"a": Constant(1), "b": Constant(1)}),
+        case(
+            "extremes",
+            "range",
+            n=700,
+            m=900,
+            inputs={"a": Offsets(_INT_MIN, _INT_MAX), "b": Offsets(_INT_MIN, _INT_MAX)},
+            note="The difference of two elements may not fit an int32.",
+        ),
+        case(
+            "only_largest",
+            "range",
+            n=1_001,
+            m=700,
+            inputs={"a": Constant(_INT_MAX), "b": Offsets(5, _INT_MAX)},
+            note="2147483647 is an element like any other, not a mark for the end.",
+        ),
+        case(
+            "only_smallest",
+            "range",
+            n=700,
+            m=1_001,
+            inputs={"a": Offsets(_INT_MIN, 5), "b": Constant(_INT_MIN)},
+        ),
+        case(
+            "negative",
+            "range",
+            n=900,
+            m=800,
+            inputs={"a": Ascending(-5_000, 0), "b": Ascending(-5_000, 0)},
+            timed=False,
+        ),
+        case(
+            "close",
+            "range",
+            n=900,
+            m=800,
+            inputs={"a": Ascending(2**30, 2**30 + 3_000), "b": Ascending(2**30, 2**30 + 3_000)},
+            note="A float32 does not tell these numbers apart.",
+            timed=False,
+        ),
+        case("large", "large", n=13_009, m=8_009),
+        case("large_with_small", "large", n=30_011, m=67, note="Nearly everything comes from a."),
+        case(
+            "large_ties",
+            "ties",
+            n=8_011,
+            m=12_007,
+            inputs={"a": Offsets(-2_000, 2_000), "b": Offsets(-1_000, 5_000)},
+            timed=False,
+        ),
+        case(
+            "large_within",
+            "range",
+            n=14_029,
+            m=6_011,
+            inputs={"a": Offsets(-9, 9), "b": Ascending(-20_000, 20_000)},
+            timed=False,
+        ),
+        case(
+            "odd_as_timed",
+            "large",
+            n=100_000_007,
+            m=167_772_163,
+            note="A float32 does not hold every place from 2^24 on.",
+            on="gpu",
+        ),
+    ]
