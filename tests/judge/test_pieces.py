@@ -28,6 +28,7 @@ LARGE = {
     for slug in CATALOGUE.slugs()
     if (challenge := CATALOGUE.load(slug)).manifest.pieces is not None
 }
+SORTED_WHOLE = ("coo_to_csr", "spmm_csr")
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +66,7 @@ def test_pieces_make_up_the_whole(slug: str) -> None:
 @pytest.mark.parametrize("slug", LARGE)
 def test_the_right_answer_is_accepted_and_every_wrong_place_is_named(slug: str) -> None:
     challenge = LARGE[slug]
-    case = _small(challenge, next(case for case in challenge.cases if case.name == "beyond_2_31"))
+    case = _small(challenge, [case for case in challenge.cases if case.on][-1])
     right = put_together(challenge, case, 3).outputs
 
     def judged(spoil: Callable[[Arena], None]) -> Mismatch | None:
@@ -110,13 +111,14 @@ def _flat(index: list[int] | None, shape: torch.Size) -> int:
 
 @pytest.mark.parametrize("slug", LARGE)
 def test_a_case_in_pieces_needs_little_more_than_its_arrays(slug: str) -> None:
-    """Beside them a piece, and what has to be whole: filters, weights."""
+    """A piece, and what has to be whole: filters, weights. Indices that are drawn sorted need 64 bits meanwhile."""
     challenge = CATALOGUE.load(slug)
     large = [case for case in (*challenge.cases, *challenge.hidden_cases) if case.on]
     assert large
     for case in large:
         own = own_bytes(challenge.manifest, case.sizes)
-        assert own < case_bytes(challenge, case) <= own + 4.1 * GIB, case.name
+        more = 16 if slug in SORTED_WHOLE else 4.1
+        assert own < case_bytes(challenge, case) <= own + more * GIB, case.name
 
 
 @pytest.mark.parametrize(

@@ -220,14 +220,16 @@ def test_the_expected_cases_are_sampled() -> None:
         for challenge in [catalogue.load(slug)]
     }
     both = ["odd_as_timed", BEYOND]
-    assert {slug: names for slug, names in found.items() if names} == dict.fromkeys(
+    expected = dict.fromkeys(
         (
-            "adam_step", "argmax_rows", "conv1d", "conv2d", "cross_entropy", "dot", "gelu", "inclusive_scan",
-            "layernorm", "reduce_sum", "relu", "rmsnorm", "rope", "saxpy", "stream_compact", "transpose",
-            "vector_add",
+            "adam_step", "argmax_rows", "conv1d", "conv2d", "cross_entropy", "dot", "gelu", "group_norm",
+            "inclusive_scan", "layernorm", "reduce_sum", "relu", "rmsnorm", "rope", "saxpy", "stream_compact",
+            "topk_rows", "transpose", "vector_add",
         ),
         both,
     )  # fmt: skip
+    expected |= {"coo_to_csr": ["one_row_beyond_2_24", "most_entries"], "int8_matmul": [BEYOND]}
+    assert {slug: names for slug, names in found.items() if names} == expected
     assert isinstance(_Other(), Derived)
     case = Case("large", Category.LARGE, {"n": 1 << 31}, {"a": _Other()}, on="gpu")
     manifest = catalogue.load("vector_add").manifest
