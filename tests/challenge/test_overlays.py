@@ -19,6 +19,8 @@ from grader.judge.oracle import ask, find_case, workload_case
 CATALOGUE = find_catalogue()
 TESTS = Path(__file__).parent.parent / "catalogue"
 LARGE = Workload(name="large", sizes={"n": 1 << 22})
+# Its only input is sorted: that of another size fits no workload.
+SORTED_ALONE = ("coo_to_csr",)
 # Probability in a round with outliers in one input; a grading makes at least three.
 DETECTED = 0.9
 
@@ -32,8 +34,7 @@ def test_every_overlay_fits_the_workloads(slug: str) -> None:
     """Protects right submissions: an overlay that does not fit would become our failure, or their wrong answer."""
     challenge = CATALOGUE.load(slug)
     found = overlays(challenge, on_cpu(challenge))
-    free = [arg for arg in challenge.manifest.given if not arg.values.strict]
-    assert bool(found) == bool(free)
+    assert bool(found) == (slug not in SORTED_ALONE)
     for overlay in found:
         case = workload_case(challenge, on_cpu(challenge), overlay)
         ask(challenge, case, 1)
