@@ -17,7 +17,9 @@ def place_kernel(own, others, out, n, m, steps, EQUAL: tl.constexpr, BLOCK: tl.c
         middle = (low + high) // 2
         searching = inside & (low < high)
         other = tl.load(others + middle, mask=searching, other=0)
-        before = (other.to(tl.float32) < value.to(tl.float32)) | (EQUAL & (other.to(tl.float32) == value.to(tl.float32)))
+        before = (other.to(tl.float32) < value.to(tl.float32)) | (
+            EQUAL & (other.to(tl.float32) == value.to(tl.float32))
+        )
         low = tl.where(searching & before, middle + 1, low)
         high = tl.where(searching & (before == 0), middle, high)
     tl.store(out + i + low, value, mask=inside)
