@@ -199,7 +199,7 @@ class Rounds:
 
     def _ask(self, kind: _Kind, seed: int) -> Question:
         """Raises ChallengeInvalid, also for an index beyond an array, which on a GPU would end PyTorch's process: whole
-        numbers that this workload does not draw are tried on the CPU first, at its own sizes.
+        numbers that this workload does not draw are first tried on the CPU, at the sizes of its workload.
         """
         inputs = draw_for(self.challenge, kind.case, seed, self.device, self.device)
         if self.device != "cpu" and self._beyond(kind, inputs):

@@ -61,14 +61,14 @@ def read(text: str) -> Drawing:
 def in_words(text: str, drawings: Mapping[str, str]) -> str:
     """``text`` with titles and captions in place of its drawings, SVG by name."""
 
-    def told(place: re.Match[str]) -> str:
+    def words(place: re.Match[str]) -> str:
         if place[1] not in drawings:
             return ""
         drawing = read(drawings[place[1]])
         captions = "\n".join(f"{n}. {frame.caption}" for n, frame in enumerate(drawing.frames, 1))
         return f"**{drawing.title}**\n\n{captions}"
 
-    return PLACED.sub(told, text)
+    return PLACED.sub(words, text)
 
 
 def _parse(text: str) -> Xml.Element:
