@@ -239,7 +239,7 @@ def test_an_unopened_assignment_does_not_name_its_draft(
     platform: Platform, staff: User, student: User
 ) -> None:
     publication.hide(platform, staff, "scale")
-    assign(platform, staff, open_at=HOUR)
+    assign(platform, staff, open_at=DAY, due_at=2 * DAY)
     rubric = {"scale": [CriterionBody(title="Clarity", points=5)]}
     feedback.put_feedback(platform, staff, "gpu", "week1", FeedbackBody(rubric=rubric))
 
@@ -284,7 +284,7 @@ def test_staff_read_nothing_of_drafts_or_after_a_student_left(
     rosters.change_member(platform, staff, "gpu", student.name, MemberChange(on_roster=False))
     assert submissions.get_source(platform, bob, mine).id == mine
     with pytest.raises(NotFound):
-        submissions.get_source(platform, bob, judged(platform, student, HOUR))
+        submissions.get_source(platform, bob, judged(platform, student, DAY))
 
 
 def test_hidden_cases_stay_hidden_while_a_competition_has_the_challenge(
