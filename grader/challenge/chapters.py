@@ -13,14 +13,15 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from grader.challenge import drawings
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid
 from grader.schemas.chapter import ExerciseKind
 
 FOLDER = "chapters"
 MANIFEST, TEXT, ANSWERS = "chapter.toml", "text.md", "answers.toml"
-#: A line of the text that puts a drawing or an exercise there.
-PLACED = re.compile(r"^\{(drawing|exercise): ([a-z0-9_]+)\}$", re.MULTILINE)
+#: A line of the text that puts an exercise there.
+EXERCISE = re.compile(r"^\{exercise: ([a-z0-9_]+)\}$", re.MULTILINE)
 _HINT = "See docs/chapters.md."
 _NAME = r"^[a-z][a-z0-9_]*$"
 _MOST_MINUTES = 60
@@ -97,9 +98,10 @@ class Chapter:
     def text(self) -> str:
         return _read(self.folder / TEXT)
 
-    def drawing(self, name: str) -> str:
-        """SVG. Its groups with ``data-frame`` are shown one after the other."""
-        return _read(self.folder / f"{name}.svg")
+    @property
+    def drawings(self) -> dict[str, str]:
+        """SVG by name, of those that the text places. Raises ChallengeInvalid."""
+        return drawings.placed_in(self.text, self.folder)
 
     def source(self, exercise: Exercise) -> str:
         return _read(self.folder / exercise.source)
@@ -121,18 +123,15 @@ class Chapter:
         """Raises ChallengeInvalid if the text places what does not exist, leaves an exercise out, or a file is
         missing."""
         where = self.folder / TEXT
-        placed = PLACED.findall(self.text)
         exercises = {exercise.name for exercise in self.manifest.exercises}
-        shown = [name for kind, name in placed if kind == "exercise"]
+        shown = EXERCISE.findall(self.text)
         if unknown := sorted(set(shown) - exercises):
             raise ChallengeInvalid(f"{where}: there is no exercise {unknown}", _HINT)
         if missing := sorted(exercises - set(shown)):
             raise ChallengeInvalid(
                 f"{where}: it does not place the exercises {missing}", "Write {exercise: NAME} in a line."
             )
-        for kind, name in placed:
-            if kind == "drawing":
-                _ = self.drawing(name)
+        _ = self.drawings
         for exercise in self.manifest.exercises:
             _ = self.source(exercise)
 

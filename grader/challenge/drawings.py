@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from grader.errors import ChallengeInvalid
@@ -56,6 +57,25 @@ def read(text: str) -> Drawing:
     return Drawing(
         title, tuple(Frame(_picture(root, number), captions[number]) for number in sorted(captions))
     )
+
+
+def placed_in(text: str, folder: Path) -> dict[str, str]:
+    """The SVG of the drawings that ``text`` places, by name. Raises ChallengeInvalid."""
+    return {name: _checked(folder / f"{name}.svg") for name in PLACED.findall(text)}
+
+
+def _checked(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ChallengeInvalid(f"{path}: the file is missing", _HINT) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ChallengeInvalid(f"{path}: it cannot be read: {error}", _HINT) from error
+    try:
+        read(text)
+    except ChallengeInvalid as error:
+        raise ChallengeInvalid(f"{path}: {error.message}", error.hint) from error
+    return text
 
 
 def in_words(text: str, drawings: Mapping[str, str]) -> str:

@@ -72,14 +72,7 @@ class Challenge:
     @property
     def drawings(self) -> dict[str, str]:
         """SVG by name, of those that the spec places. Raises ChallengeInvalid."""
-        names = drawings.PLACED.findall(self.spec)
-        found = {name: _text(self.folder / f"{name}.svg") for name in names}
-        for name, text in found.items():
-            try:
-                drawings.read(text)
-            except ChallengeInvalid as error:
-                raise ChallengeInvalid(f"{self.folder / name}.svg: {error.message}", error.hint) from error
-        return found
+        return drawings.placed_in(self.spec, self.folder)
 
     @functools.cached_property
     def examined(self) -> Examined | None:

@@ -74,7 +74,7 @@ def test_jumps_are_named() -> None:
         ("chapter.toml", CHAPTER + "minutes = [\n", "not TOML"),
         ("text.md", "# Warps\n", "does not place the exercises ['count']"),
         ("text.md", "{exercise: count}\n\n{exercise: other}\n", "there is no exercise ['other']"),
-        ("text.md", "{exercise: count}\n\n{drawing: gone}\n", "gone.svg: it cannot be read"),
+        ("text.md", "{exercise: count}\n\n{drawing: gone}\n", "gone.svg: the file is missing"),
     ],
 )
 def test_a_broken_chapter_is_named(folder: Path, file: str, text: str, says: str) -> None:

@@ -9,8 +9,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from grader.challenge import drawings
-from grader.challenge.chapters import PLACED
+from grader.challenge.chapters import EXERCISE, Chapter
 from grader.errors import BadRequest, GraderError
 from grader.schemas.chapter import ChapterView, ExerciseAnswerBody, ExerciseView
 from grader.service.challenges import catalogue, chapters
@@ -25,10 +24,9 @@ pages = Blueprint("chapters", __name__)
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a chapter: text, a drawing, or an exercise; the others are empty."""
+    """A part of a chapter: text with drawings, or an exercise."""
 
     text: Markup | None = None
-    drawing: drawings.Drawing | None = None
     exercise: ExerciseView | None = None
 
 
@@ -86,16 +84,17 @@ def _page(slug: str, problem: tuple[str, GraderError] | None) -> str:
 
 
 def _pieces(chapter: ChapterView) -> list[Piece]:
-    """The text, cut at its drawings and exercises."""
+    """The text, cut at its exercises."""
     source = chapters.find(platform(), chapter.slug)
     exercises = {exercise.name: exercise for exercise in chapter.exercises}
     text = markdown.without_title(chapter.text, chapter.title)
     found, end = [], 0
-    for place in PLACED.finditer(text):
-        found.append(Piece(glossary.spec(text[end : place.start()])))
-        if place[1] == "drawing":
-            found.append(Piece(drawing=drawings.read(source.drawing(place[2]))))
-        else:
-            found.append(Piece(exercise=exercises[place[2]]))
+    for place in EXERCISE.finditer(text):
+        found.append(_text(source, text[end : place.start()]))
+        found.append(Piece(exercise=exercises[place[1]]))
         end = place.end()
-    return [*found, Piece(glossary.spec(text[end:]))]
+    return [*found, _text(source, text[end:])]
+
+
+def _text(source: Chapter, text: str) -> Piece:
+    return Piece(markdown.with_drawings(text, source.drawings, glossary.spec))
