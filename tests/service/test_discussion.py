@@ -1,5 +1,6 @@
-"""Discussions of challenges and chapters: who reads spoilers, what staff hide, courses that have them off, notices, and
-reports of errors in the inbox."""
+"""Discussions of challenges and chapters: spoilers, hidden posts, courses without them, notices, and reports
+of errors.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +97,6 @@ def told(platform: Platform, user: User) -> list[tuple[str, str]]:
 
 
 def read_again(platform: Platform, user: User) -> User:
-    """Once they teach."""
     found = user_by_id(platform, user.id)
     assert found is not None
     return found

@@ -1,4 +1,4 @@
-"""Who may make an account, by each policy."""
+"""The right to make an account, by policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After solving: rank, percentile, share of the ceiling, next challenge, and who may know them."""
+"""After solving: rank, percentile, share of the ceiling, next challenge, and their readers."""
 
 from __future__ import annotations
 

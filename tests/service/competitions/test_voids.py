@@ -1,4 +1,4 @@
-"""A voided result counts on none of a competition's boards, and the team is notified."""
+"""A void result counts on none of a competition's boards, and the team is notified."""
 
 from __future__ import annotations
 

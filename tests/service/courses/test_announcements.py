@@ -1,4 +1,4 @@
-"""Announcements and questions of a course and of a competition: who may post, ask, answer and read what."""
+"""Announcements and questions of courses and competitions: the rights to post, ask, answer and read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def place(
     student: User,
     other: User,
 ) -> Place:
-    """Both students take part in it."""
     found: Place = request.param
     if found is COURSE:
         enrol(platform, staff, student, other)

@@ -1,5 +1,3 @@
-"""Maintenance by the operator: looking up, giving another try, exporting, forgetting, pruning."""
-
 from __future__ import annotations
 
 import csv
@@ -116,7 +114,7 @@ def test_a_name_with_commas_quotes_and_line_breaks_stays_one_cell(platform: Plat
 
 
 def everything(platform: Platform) -> str:
-    """All that the database holds."""
+    """All rows of the database."""
     with platform.sessions() as session:
         rows = {
             name: [tuple(map(str, row)) for row in session.execute(select(table))]

@@ -1,4 +1,4 @@
-"""Drafts are kept for one user, replaced whole, bounded, and gone with their user."""
+"""Drafts are kept per user, replaced whole, bounded, and deleted with their user."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_draft_changed_elsewhere_is_not_overwritten(platform: Platform, studen
 
 
 def test_a_draft_based_on_none_does_not_overwrite_one(platform: Platform, student: User) -> None:
-    """Two tabs are opened before either has saved."""
+    """Both tabs open before either has saved."""
     first = keep(platform, student, "the first tab's", based_on=None)
     with pytest.raises(DraftChanged):
         keep(platform, student, "the second tab's", based_on=None)

@@ -1,4 +1,4 @@
-"""Judging again, on every database: permissions, the submissions, and a comparison before it is shown."""
+"""Rejudging, on every database: permissions, the submissions, and a comparison before it is shown."""
 
 from __future__ import annotations
 

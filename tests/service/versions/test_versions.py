@@ -1,4 +1,4 @@
-"""Versions, on every database: refusals, and what staff and students see."""
+"""Versions, on every database: refusals, and the views of staff and students."""
 
 from __future__ import annotations
 
