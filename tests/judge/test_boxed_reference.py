@@ -1,4 +1,4 @@
-"""An uploaded challenge's reference runs in a box, and gives what it gives in the judge."""
+"""An uploaded challenge's reference runs in a box, with the same results as in the judge."""
 
 from __future__ import annotations
 

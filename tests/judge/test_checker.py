@@ -1,4 +1,4 @@
-"""A challenge's own checker decides where several answers are right."""
+"""A challenge's own checker decides if several answers are right."""
 
 from __future__ import annotations
 

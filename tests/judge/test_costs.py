@@ -1,4 +1,4 @@
-"""The two sides of the roofline at a workload, as a report holds them."""
+"""The two sides of the roofline at a workload, in a report."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ def test_a_manifest_can_name_the_multiplied_dtype(catalogue: Catalogue) -> None:
 
 
 def test_a_float32_product_costs_three_bfloat16_products(catalogue: Catalogue) -> None:
-    """They are within its tolerance, so a kernel that multiplies so is not faster than light; but ranked workloads stay
-    those that are long enough for plain float32."""
+    """They are within its tolerance, so a kernel that multiplies so is not faster than light; but ranked
+    workloads stay those that are long enough for plain float32.
+    """
     manifest, ceilings = product(catalogue, "float32", "float32"), {**CEILINGS, "rate:bfloat16": 900e12}
     assert light_seconds(manifest, SQUARE, ceilings) == pytest.approx(FLOPS / 300e12)
     assert roofline_seconds(manifest, SQUARE, ceilings) == pytest.approx(FLOPS / 50e12)

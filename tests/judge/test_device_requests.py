@@ -1,4 +1,4 @@
-"""A worker's other requests to its judge: is the device healthy, and what are its ceilings?"""
+"""A worker's other requests to its judge: the device's health and ceilings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose box shows libraries of ready-made kernels, and whose does not."""
+"""Boxes that show libraries of ready-made kernels, and boxes that hide them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.sandbox.gpu import Gpu
 
 
 class WithGpu(HostDevice):
-    """Gives every box a GPU, as a device that has one does."""
+    """Gives every box a GPU, as a device with one does."""
 
     on = ON_GPU
 

@@ -49,7 +49,7 @@ def test_a_control_box_serves_several_submissions() -> None:
     kept.new()
     kept.give_back(box)
     assert [kept.take(nobody)] == [box]
-    # Its box is older than the submission's, and must be there when that is over.
+    # Its box is older than the submission's, and must outlive it.
     assert client.serves == [(nobody, limits.JUDGING_CLOCK_SECONDS)]
     assert kept.take(nobody) is None, "who does not give it back ends it"
     kept.give_back(box)
@@ -99,7 +99,7 @@ def _larger(workload: Any) -> Any:
 
 
 class Counting:
-    """Boxes of a maker, and what they were for."""
+    """Boxes of a maker, and their purposes."""
 
     def __init__(self, maker: BoxMaker) -> None:
         self.name, self.about = maker.name, maker.about

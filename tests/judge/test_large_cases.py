@@ -36,7 +36,7 @@ class Lacking(Plenty):
 
 
 class Card(HostDevice):
-    """Makes an untimed call ahead of each case's own, as a GPU does, and lacks memory for ``lacking``."""
+    """Makes an untimed call before each case's own, as a GPU does, and lacks memory for ``lacking``."""
 
     warm_up_cases = True
 

@@ -1,4 +1,4 @@
-"""Baselines by name: which a device times, by what source, and what becomes of one that fails."""
+"""Baselines by name: the device's choice, their sources, and failures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _forget() -> Iterator[None]:
 
 @pytest.fixture
 def challenge(tmp_path: Path) -> Challenge:
-    """Twice, with a baseline of each kind, and one that gives wrong results."""
+    """Twice, with a baseline of each kind, and one with wrong results."""
     root = tmp_path / "catalogue"
     shutil.copytree(CATALOGUE, root)
     kept = root / "reference" / "twice"

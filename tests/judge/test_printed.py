@@ -1,4 +1,4 @@
-"""What a submission printed: bounded, and distinguished by the call that it comes from."""
+"""A submission's output: bounded, and separate for each call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_any_bytes_become_text() -> None:
 
 
 def test_a_late_output_marker_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects a student's output on a host that stood still: each case would show the one before."""
+    """Protects a student's output on a host that was stopped: each case would show the one before."""
     monkeypatch.setattr(runner_client, "_MARK_SECONDS", 0.01)
     ours, theirs = socket.socketpair()
     parts: list[bytes] = []

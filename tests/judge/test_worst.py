@@ -1,4 +1,4 @@
-"""The worst elements: which, in which order, and how they are reported."""
+"""The worst elements: choice, order, and report."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_non_finite_values_come_first_and_are_named() -> None:
     ]
     assert [finding.error is None for finding in found] == [True, True, True, True, False]
     assert [finding.allowed is None for finding in found] == [False, True, True, False, False]
-    # JSON has no word for them: what goes over the wire holds none.
+    # JSON has no word for them, so the wire carries none.
     told = json.dumps([finding.model_dump() for finding in found], allow_nan=False)
     assert [WorstElement.model_validate(element) for element in json.loads(told)] == found
 

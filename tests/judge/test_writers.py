@@ -1,4 +1,4 @@
-"""Who wrote the first wrong element, through judge and box; and a box that answers nonsense."""
+"""The writer of the first wrong element, through judge and box; and a box that answers nonsense."""
 
 from __future__ import annotations
 

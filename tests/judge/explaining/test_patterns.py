@@ -1,4 +1,4 @@
-"""Patterns of wrong numbers, of results that not every challenge has."""
+"""Patterns of wrong numbers that not every challenge can have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about an element that nothing wrote."""
+"""The words about an unwritten element."""
 
 from __future__ import annotations
 
