@@ -1,5 +1,3 @@
-"""Submissions in every state, and complete reports, for tests of pages and API."""
-
 from __future__ import annotations
 
 import hashlib
@@ -107,7 +105,6 @@ def judged(platform: Platform, user: User, report: Report, **values: Any) -> Sub
 
 
 def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any) -> Report:
-    """An accepted report with cases, two workloads with baselines, and a flag."""
     workloads = [
         WorkloadReport(
             name=name,

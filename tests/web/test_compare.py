@@ -1,4 +1,4 @@
-"""The page with two kernels side by side, and what a result's page says after solving."""
+"""Two kernels compared, and a result's page after solving."""
 
 from __future__ import annotations
 

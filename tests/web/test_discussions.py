@@ -1,4 +1,4 @@
-"""The pages of discussions: a thread from post to moderation, and a report of an error from form to answer."""
+"""A thread from post to moderation, and a report of an error from form to answer."""
 
 from __future__ import annotations
 

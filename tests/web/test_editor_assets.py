@@ -156,7 +156,7 @@ def test_neither_an_absent_network_nor_a_failed_build_stops_set_up(checkout: Pat
 
 
 def test_the_editor_is_rebuilt_only_if_its_sources_changed(checkout: Path, tmp_path: Path) -> None:
-    # Instead of Node: writes the real one's first line, and counts.
+    # Replaces Node: writes the real one's first line, and counts.
     node = """[ "$1" = build.js ] || exit 0
 echo "/* sources $2; a bundle" > ../static/built/editor.js
 echo built >> ../static/built/count"""

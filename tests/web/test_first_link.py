@@ -1,4 +1,4 @@
-"""A web started alone logs how to become the first admin, and tells nobody else."""
+"""Only the log of a web started alone says how to become the first admin."""
 
 from __future__ import annotations
 

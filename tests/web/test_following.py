@@ -1,4 +1,4 @@
-"""Polling costs little: pages of lists, and a panel that did not change."""
+"""Polling costs little: pages of lists, and an unchanged panel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches from a learning platform, against one that runs on this machine."""
+"""Launches from a local learning platform."""
 
 from __future__ import annotations
 
@@ -107,7 +107,6 @@ class School:
         return browser.post("/lti/launch", data=self.site.answer(begun.headers["Location"]))
 
     def link(self, teachers: str = "instructor") -> None:
-        """The course's owner links it."""
         browser = self.app.test_client()
         self.site.people["boss"] = {f"{CLAIM}roles": [INSTRUCTOR]}
         answer = self.launch(browser, "boss")

@@ -1,4 +1,4 @@
-"""Every page, for nobody, student and staff: who sees what, challenges and leaderboards."""
+"""Every page for nobody, student and staff."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes and metrics, and who may read the metrics."""
+"""Probes and metrics, and the readers of metrics."""
 
 from __future__ import annotations
 

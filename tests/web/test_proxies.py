@@ -1,4 +1,4 @@
-"""Which ``X-Forwarded-*`` headers are trusted."""
+"""Trusted ``X-Forwarded-*`` headers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_direct_connection_cannot_forge_headers_with_a_hop_count(tmp_path: Pat
     ("chain", "client"),
     [
         (f"{CLIENT}, {OUTER}", CLIENT),
-        (f"192.0.2.66, {CLIENT}, {OUTER}", CLIENT),  # what the client itself sent is left of its address
+        (f"192.0.2.66, {CLIENT}, {OUTER}", CLIENT),  # the client's own values are left of its address
         (f"{OUTER}, {CLIENT}, {OUTER}", CLIENT),
         (f"{CLIENT}:4711, [{'::ffff:' + OUTER}]:443", CLIENT),
         (f"{OUTER}, {OUTER}", OUTER),

@@ -275,7 +275,7 @@ class TestOwnCase:
         assert client.post(f"{API}/submissions", json=WANTED | {"case": case}).status_code == 400
 
     def test_its_panel(self, visit: Visit, call: Visit, platform: Platform, ada: User) -> None:
-        """What ran, prints by block and thread, and the change since the last run of the same case."""
+        """The case, prints by block and thread, and the change since its last run."""
         views = []
         for value in ("1.0", "2.0"):
             view = started(platform, ada, case=OwnCase(name="basic", sizes={"n": 2}))

@@ -1,4 +1,4 @@
-"""Sessions of browsers, cross-site forgery, and where signing in may lead."""
+"""Browsers' sessions, cross-site forgery, and redirects after signing in."""
 
 from __future__ import annotations
 

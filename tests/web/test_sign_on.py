@@ -1,4 +1,4 @@
-"""Signing in through a real local provider: whose account is opened, and what is not trusted."""
+"""Signing in through a real local provider: opened accounts, and untrusted claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the editor knows of Triton's language, as scripts/triton_words.py reads it from the installed Triton."""
+"""The editor's words of Triton, as scripts/triton_words.py reads them from the installed Triton."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Two submissions side by side."""
-
 from __future__ import annotations
 
 import re
@@ -74,7 +72,7 @@ def test_the_page_shows_both_sides(visit: Visit, platform: Platform, ada: User) 
     assert before.id in page
     assert "wrong answer" in page
     assert "812 µs" in page
-    # Of the hidden one that passes now, nothing by itself.
+    # Nothing else of the hidden case that passes now.
     assert "now passes: tail of block<" in page
     backwards = visit(ada).get(f"/submissions/{before.id}/diff?against={after.id}").text
     assert texts(backwards, "after") == ["line_30 = 30"]

@@ -1,4 +1,4 @@
-"""Shared results: who may share, what the link shows and never shows, and how it ends."""
+"""Shared results: permissions, the link's contents, and its end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def press(visit: Visit, user: User | None, submission: str, button: str = "share
 
 
 def link(visit: Visit, user: User, submission: str) -> str:
-    """The link on the owner's page."""
     found = re.search(
         r"http://localhost(/shared/[\w-]{43})<", visit(user).get(f"/submissions/{submission}").text
     )

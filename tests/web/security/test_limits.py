@@ -183,7 +183,6 @@ class Clock:
 
 
 def try_password(app: Flask, name: str, right: bool, address: str = "192.0.2.1") -> bool:
-    """True if the password was checked."""
     with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
         try:
             with throttle.password_try(name):
@@ -367,7 +366,7 @@ class TestGuessing:
                 environ_base={"REMOTE_ADDR": "10.0.0.5"},
             ).status_code
 
-        # What the client itself sent is to the left of its address.
+        # The client's own values are to the left of its address.
         most = limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT
         statuses = [ask(f"198.51.100.{n}, 203.0.113.9") for n in range(most + 1)]
         assert statuses == [401] * most + [429]
