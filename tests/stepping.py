@@ -1,4 +1,4 @@
-"""A kernel that reads what another warp has not written yet, as an emulated GPU records it: no compiler is needed."""
+"""A kernel that reads memory before another warp writes it, as an emulated GPU records it: no compiler is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two texts: what difflib finds, and an end where it would not come to one."""
+"""Differences of two texts: difflib's, with a bound on the search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log lines: their form, and what they never hold."""
+"""Log lines: their form, and data that they never hold."""
 
 from __future__ import annotations
 

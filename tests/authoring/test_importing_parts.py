@@ -1,4 +1,4 @@
-"""The parts of an import, without a box: nested data, own checks and draws, constraints, tolerances."""
+"""The parts of an import, without a box."""
 
 from __future__ import annotations
 

@@ -17,8 +17,6 @@ from tests.authoring.conftest import Made, Write
 
 
 class Lit(HostDevice):
-    """A host with a given memory bandwidth."""
-
     def __init__(self, bandwidth: float) -> None:
         self.bandwidth = bandwidth
 

@@ -1,4 +1,4 @@
-"""What `challenge new` writes without asking the reference: sizes, cases, the contract and the spec."""
+"""The output of `challenge new` that needs no reference: sizes, cases, the contract and the spec."""
 
 from __future__ import annotations
 

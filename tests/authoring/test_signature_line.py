@@ -1,4 +1,4 @@
-"""The one line that `challenge new` makes arguments of."""
+"""The one line from which `challenge new` makes arguments."""
 
 from __future__ import annotations
 

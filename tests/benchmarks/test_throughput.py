@@ -1,4 +1,4 @@
-"""What ``benchmarks/throughput.py`` reads from the logs of workers."""
+"""The part of ``benchmarks/throughput.py`` that reads workers' logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an argument may be: scalars, optional inputs, layouts, bounds, counts, and constraints between sizes."""
+"""Arguments: scalars, optional inputs, layouts, bounds, counts, and constraints between sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which changes make a new version."""
+"""The changes that make a new version."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ EPS = 1e-5
 
 
 class LayerNorm(torch.autograd.Function):
-    """Layer normalisation with the challenge's reference as backward pass."""
+    """The challenge's reference is the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:

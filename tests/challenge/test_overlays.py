@@ -73,7 +73,6 @@ def by_name(challenge: Challenge, name: str) -> Overlay:
 
 
 def without_tail(values: torch.Tensor) -> torch.Tensor:
-    """The last 1 % is not read."""
     kept = values.clone()
     kept[-len(values) // 100 :] = 0.25
     return kept

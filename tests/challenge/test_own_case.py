@@ -1,4 +1,4 @@
-"""A request for one case with own sizes and inputs: what is taken, and the sentence that refuses the rest."""
+"""A request for one case with own sizes and inputs: accepted ones, and the words of refusals."""
 
 from __future__ import annotations
 

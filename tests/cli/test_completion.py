@@ -1,4 +1,4 @@
-"""`completion`: real completions by bash, and the contents of every script."""
+"""Real completions by bash, and the contents of every script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""README, docs and help name every command: one that nobody can find does not exist."""
+"""README, docs and help name every command."""
 
 from __future__ import annotations
 

@@ -52,7 +52,6 @@ class Student:
         )
 
     def end(self, process: subprocess.Popen[str], code: int = 0, stdin: str = "") -> str:
-        """The output. Fails if the exit code is another."""
         out, err = process.communicate(stdin, timeout=PATIENCE_SECONDS)
         assert process.returncode == code, out + err
         return out + err

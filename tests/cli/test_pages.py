@@ -1,5 +1,3 @@
-"""`open`: the page, and printing its address instead."""
-
 from __future__ import annotations
 
 import pytest

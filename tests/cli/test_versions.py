@@ -37,7 +37,6 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
-    """A committed catalogue in a folder of a repository."""
     root = tmp_path / "repository" / "catalogue"
     make_catalogue(root)
     git(root.parent, "init", "-q")

@@ -1,4 +1,4 @@
-"""docs/architecture.md names files and symbols that exist: a reader follows a submission through the code by them."""
+"""docs/architecture.md names existing files and symbols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of the page "Competitions" do what it says, against a server."""
+"""The commands of the page "Competitions" work against a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of the page "A course in an afternoon" do what it says, against a server."""
+"""The commands of the page "A course in an afternoon" work against a server."""
 
 from __future__ import annotations
 

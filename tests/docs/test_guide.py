@@ -1,4 +1,4 @@
-"""The kernels that the student's guide shows are accepted, as the guide says."""
+"""The student's guide's kernels get the verdicts that it says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""README's pictures: a PNG of few colours keeps every pixel, whatever filters the browser chose for its rows."""
+"""README's pictures: a PNG of few colours keeps every pixel, for all of the browser's row filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUTLASS's and CuTe's tensor-core kernels on the emulated GPU, by a challenge that allows their headers."""
+"""CUTLASS's and CuTe's tensor-core kernels, by a challenge that allows their headers."""
 
 from __future__ import annotations
 

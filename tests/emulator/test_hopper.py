@@ -45,7 +45,6 @@ def test_hopper_programs_match_the_hosts_results(device: Device, compiled: Compi
 
 
 def ran(device: Device, compiled: Compile, name: str) -> Returned:
-    """A kernel of ``FAULTY``."""
     host = HostProcess(device, compiled(FAULTS))
     given, out = np.linspace(-1, 1, 128, dtype=np.float32), np.zeros(128, dtype=np.float32)
     addresses = [

@@ -1,5 +1,6 @@
 """The engine under AddressSanitizer and UBSan: tests of instructions, modules that no compiler made, and one
-failure of each allocation. A sanitizer's finding ends the process."""
+failure of each allocation. A sanitizer's finding ends the process.
+"""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Native:
         parts = [self._buffer(self.header[name]) for name in ("code", "pool", "specials", "spans")]
         self._it = ctypes.c_void_p(self._c.step_new(self._engine, words, *parts))
         header = self.header
-        # Of a race of two blocks: one as a whole, then the other.
+        # Two blocks that race: one as a whole, then the other.
         alone = {"blocks": [header["block"]], "rows": [header["rows"]]}
         self.order = header.get("orders", [alone])[0]
         ends = header["before"], header["kind"], header["line"]
@@ -114,7 +114,6 @@ class Native:
 
 @pytest.fixture(scope="module")
 def bundles(compiled: Compile) -> dict[str, bytes]:
-    """Program -> bundle, of those that have one."""
     found = {program.name: recorded(compiled, program) for program in OF_BLOCKS}
     refused = {name: why for name, (_, why, _) in found.items() if why}
     assert not refused

@@ -1,4 +1,6 @@
-"""Two blocks that race, stepped as a pair in either order; the time line; and a thread that turns away from a store."""
+"""Two blocks that race, stepped as a pair in either order; the time line; and a thread that turns away from a
+store.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ DRIVER = Path(__file__).with_name("pair_driver.js")
 
 
 def in_node(bundle: bytes, folder: Path) -> dict[str, Any]:
-    """What the page's worker says about a bundle: see the driver."""
+    """The page worker's answer about a bundle: see the driver."""
     need("wasm")
     need("node")
     (folder / "bundle").write_bytes(bundle)

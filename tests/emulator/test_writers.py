@@ -1,4 +1,4 @@
-"""Who wrote an element last: block, thread and line, by the records of the race check."""
+"""The last writer of an element: block, thread and line, by the records of the race check."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ HALF = ".loc 1 8 0\nst.global.b16 [%d3], %h1;"
 
 
 class Array:
-    """Words of a device, and launches of kernels on them."""
-
     def __init__(self, engine: Engine) -> None:
         self.engine, self.device = engine, Device(engine)
         self.words = np.zeros(256, dtype=np.uint32)
