@@ -1,5 +1,3 @@
-"""Checks that must hold after a campaign of faults."""
-
 from __future__ import annotations
 
 import time
@@ -91,8 +89,8 @@ def _quotas(counters: dict[tuple[str, str], int], posted: Counter[str]) -> list[
     ]
 
 
-# containerd outlives its engine. So does a container in the making, which a new engine does not know, but which runs
-# nothing of ours yet.
+# containerd outlives its engine. So does a container in the making, which a new engine does not know, but
+# which runs nothing of ours yet.
 _OF_A_KILLED_ENGINE = ("containerd", "runc init")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def parents() -> dict[int, int]:
-    """The parent of every living process (zombies are left out)."""
+    """The parent of every living process, without zombies."""
     found = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():

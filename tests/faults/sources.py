@@ -72,7 +72,6 @@ def made_up(draw: random.Random, number: int, devices: Sequence[str] = (CPU, GPU
 
 
 def order_of(text: str) -> Order:
-    """The order that ``made_up`` wrote into a source."""
     found = _ORDER.search(text)
     assert found is not None, text[:200]
     return Order(Verdict(found[1]), float(found[2]), float(found[3]))

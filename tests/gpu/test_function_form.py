@@ -1,4 +1,4 @@
-"""``torch.autograd.Function`` as a form of submission, on a card: autograd's own threads, streams and the gate."""
+"""``torch.autograd.Function`` on a card: autograd's own threads, streams and the gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of every kind on the GPU: the challenges of tests/signatures, right and wrong, and two of them timed."""
+"""The challenges of tests/signatures on the GPU, right and wrong, and two of them timed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def written_in(path: str) -> Language:
 
 
 def sources(kind: str) -> list[str]:
-    """Of solutions, or of mutants."""
     reference = SIGNATURES.root / "reference"
     found = reference.glob(f"*/staff/{kind}")
     return sorted(str(path.relative_to(reference)) for path in found)

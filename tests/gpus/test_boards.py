@@ -1,4 +1,4 @@
-"""Where submissions to a challenge on several GPUs go."""
+"""The boards of submissions to a challenge on several GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dockerfile, pins and compose.yaml, as far as reading them goes: nothing is built here."""
+"""Dockerfile, pins and compose.yaml, by reading them only."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def free_port() -> int:
 
 
 def test_a_worker_runs_on_if_metrics_cannot_be_written(tmp_path: Path, settings: Settings) -> None:
-    """As on a full disk: the folder of metrics cannot be written."""
+    """As on a full disk."""
     folder = metrics.folder_of(settings)
     folder.mkdir(parents=True)
     program = _COUNT.replace(

@@ -95,7 +95,6 @@ def secret_keys(running: Running) -> list[str]:
 
 
 def lines(running: Running) -> list[dict[str, Any]]:
-    """Each line is JSON, gunicorn's too."""
     return [json.loads(line) for line in running.told().splitlines()]
 
 

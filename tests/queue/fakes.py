@@ -1,5 +1,3 @@
-"""A judge that judges nothing: the test decides what it does."""
-
 from __future__ import annotations
 
 import hashlib
@@ -88,8 +86,9 @@ LIBRARY = b"\x7fELF not really"
 
 
 class FakeCompiler:
-    """Compiles nothing: every source becomes ``LIBRARY``, except for the given acts, one for each. ``on_kernels`` is
-    called before kernels are."""
+    """Every source becomes ``LIBRARY``, except for the given acts, one for each. ``on_kernels`` is called
+    before kernels are.
+    """
 
     def __init__(self, *acts: Callable[[Callable[[], None]], CompileResult]) -> None:
         self._acts = list(acts)

@@ -1,4 +1,4 @@
-"""A worker with a made-up GPU: what it serves, and what happens when the GPU is bad."""
+"""A worker with a made-up GPU: its boards, and its part when the GPU is bad."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_bad_gpu_ends_its_worker_and_costs_no_attempt(
     assert f"grader worker --gpu {H200.uuid}" in alert.hint
     assert not seen.parts["workers"].ok
 
-    # Repaired: the next worker of this GPU clears the alert and judges what waited.
+    # Repaired: the next worker of this GPU clears the alert and judges the waiting ones.
     repaired = FakeJudge(judged())
     _run(settings, repaired)
     assert health(platform).alerts == []

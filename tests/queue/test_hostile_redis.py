@@ -149,7 +149,7 @@ def test_nothing_stored_in_redis_is_executed(
 ) -> None:
     for plant in [*REFUSED.values(), *TAKEN.values()]:
         plant(client)
-    # RQ's pickle serializer, which it takes whenever it is given no other.
+    # RQ's pickle serializer, its default.
     monkeypatch.setattr(DefaultSerializer, "loads", lambda *_: run("loaded by pickle"))
     sent = submit(platform, student, body()).id
     with capture_logs() as said:

@@ -39,7 +39,6 @@ QUOTED = "hunter2%2F%3A%40"
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """The port of a server with a password."""
     port = free_port()
     options = ["--bind", "127.0.0.1", "--port", str(port), "--requirepass", PASSWORD, "--save", ""]
     server = subprocess.Popen([server_program(), *options], stdout=subprocess.DEVNULL)

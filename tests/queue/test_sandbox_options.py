@@ -1,4 +1,4 @@
-"""The kind of boxes is a setting of the worker, wherever the setting comes from."""
+"""The kind of boxes is a setting of the worker, from any source."""
 
 from __future__ import annotations
 

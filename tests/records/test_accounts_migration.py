@@ -1,4 +1,4 @@
-"""What accounts and tokens of before become."""
+"""Migrated accounts and tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled libraries in the record, and the GPUs that they are compiled for, on both databases."""
+"""Compiled libraries in the record, and their GPUs, on both databases."""
 
 from __future__ import annotations
 

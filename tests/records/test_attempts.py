@@ -1,4 +1,4 @@
-"""What counts as a student's attempts, on every database."""
+"""The submissions that count as a student's attempts, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What 0033 makes of accounts that earlier releases deleted, and of grades that they sent."""
+"""0033's effect on accounts that earlier releases deleted, and on their sent grades."""
 
 from __future__ import annotations
 

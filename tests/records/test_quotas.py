@@ -1,4 +1,4 @@
-"""Counters of what each user may use: limits, windows, and what frees them."""
+"""Counters of each user's submissions: limits, windows, and releases."""
 
 from __future__ import annotations
 

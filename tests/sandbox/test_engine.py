@@ -1,4 +1,4 @@
-"""The engine's description of itself and of a box's end, and the runtimes that it can run boxes with."""
+"""The engine's description of itself and of a box's end, and its runtimes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""An executor that compiles for a device whose GPU is known."""
-
 from __future__ import annotations
 
 import threading
