@@ -37,7 +37,7 @@ _TIMES = {"GRADER_LEASE_S": "6", "GRADER_HEARTBEAT_S": "1", "GRADER_SWEEP_S": "1
 
 
 class Process:
-    """A process on a host. A file keeps its output."""
+    """A file keeps its output."""
 
     def __init__(self, host: str, process: subprocess.Popen[bytes], folder: str, log: Path) -> None:
         self.host = host
@@ -47,7 +47,6 @@ class Process:
 
     @property
     def own_files(self) -> Path:
-        """Its own folder, which only it sees."""
         return Path(f"/proc/{self.process.pid}/root{self._folder}")
 
     def said(self) -> str:
@@ -141,7 +140,7 @@ class Hosts:
     def ask(
         self, method: str, path: str, body: dict[str, Any] | None = None, token: str = ""
     ) -> tuple[int, Any]:
-        """A request to the API from the web's own host. Returns status and answer. Fails if it hangs."""
+        """A request from the web's own host. Returns status and answer. Fails if it hangs."""
         headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {token}"} if token else {}
         )
