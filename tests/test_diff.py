@@ -1,5 +1,3 @@
-"""Differences of two texts: difflib's, with a bound on the search."""
-
 from __future__ import annotations
 
 import difflib

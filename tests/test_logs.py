@@ -1,5 +1,3 @@
-"""Log lines: their form, and data that they never hold."""
-
 from __future__ import annotations
 
 import json

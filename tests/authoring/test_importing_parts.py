@@ -1,5 +1,3 @@
-"""The parts of an import, without a box."""
-
 from __future__ import annotations
 
 import sys

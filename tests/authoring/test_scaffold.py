@@ -1,5 +1,3 @@
-"""The output of `challenge new` that needs no reference: sizes, cases, the contract and the spec."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""The one line from which `challenge new` makes arguments."""
-
 from __future__ import annotations
 
 import pytest

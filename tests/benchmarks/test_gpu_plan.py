@@ -1,5 +1,3 @@
-"""The plan of GPU runs (``benchmarks/gpu/plan.py``): each call's work, and the rest for the next."""
-
 from __future__ import annotations
 
 import json

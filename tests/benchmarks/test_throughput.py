@@ -1,5 +1,3 @@
-"""The part of ``benchmarks/throughput.py`` that reads workers' logs."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The editor's keys, reset and saved texts, with and without the files that Node builds."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The table of dtypes agrees with torch and with tables inside boxes."""
-
 from __future__ import annotations
 
 from pathlib import Path

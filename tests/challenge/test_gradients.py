@@ -1,5 +1,3 @@
-"""References of backward passes against autograd and small differences."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Timed rounds add inputs that reveal skipped work."""
-
 from __future__ import annotations
 
 import random

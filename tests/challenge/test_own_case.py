@@ -1,5 +1,3 @@
-"""A request for one case with own sizes and inputs: accepted ones, and the words of refusals."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The ABI: declarations, committed starters, and messages about each wrong ``solve``."""
-
 from __future__ import annotations
 
 import os

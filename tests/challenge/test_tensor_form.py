@@ -1,5 +1,3 @@
-"""PyTorch extensions: recognising their sources, and calling them with the right tensors."""
-
 from __future__ import annotations
 
 import subprocess

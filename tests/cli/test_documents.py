@@ -1,5 +1,3 @@
-"""README, docs and help name every command."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""`challenge diff` against git and a platform, and `admin`'s commands for versions."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""docs/architecture.md names existing files and symbols."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""The commands of the page "Competitions" work against a server."""
-
 from __future__ import annotations
 
 import re

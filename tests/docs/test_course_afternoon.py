@@ -1,5 +1,3 @@
-"""The commands of the page "A course in an afternoon" work against a server."""
-
 from __future__ import annotations
 
 import csv

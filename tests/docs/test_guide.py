@@ -1,5 +1,3 @@
-"""The student's guide's kernels get the verdicts that it says."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Numbers and commands in the docs are right."""
-
 from __future__ import annotations
 
 import re

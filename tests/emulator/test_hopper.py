@@ -1,5 +1,3 @@
-"""Programs for sm_90, right (``hopper.cu``) and faulty (``hopper_faults.cu``)."""
-
 from __future__ import annotations
 
 import re

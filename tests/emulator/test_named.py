@@ -1,5 +1,3 @@
-"""Variables by name and type, prints and malloc of a block that a page steps through; and blocks of choice."""
-
 from __future__ import annotations
 
 import json

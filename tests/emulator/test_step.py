@@ -1,5 +1,3 @@
-"""Bundles of failing blocks, run a row at a time natively and as WebAssembly."""
-
 from __future__ import annotations
 
 import ctypes

@@ -1,5 +1,3 @@
-"""The thread that would write an element, by the index that others use."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

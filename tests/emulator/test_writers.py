@@ -1,5 +1,3 @@
-"""The last writer of an element: block, thread and line, by the records of the race check."""
-
 from __future__ import annotations
 
 import struct

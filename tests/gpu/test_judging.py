@@ -1,5 +1,3 @@
-"""Right and wrong submissions in both languages, through the gate, on the GPU."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The challenges of tests/signatures on the GPU, right and wrong, and two of them timed."""
-
 from __future__ import annotations
 
 from pathlib import Path

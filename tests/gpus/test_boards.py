@@ -1,5 +1,3 @@
-"""The boards of submissions to a challenge on several GPUs."""
-
 from __future__ import annotations
 
 import pytest

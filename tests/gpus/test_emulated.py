@@ -1,5 +1,3 @@
-"""Challenges on two GPUs, judged on the emulated one: right kernels, and each mistake's words."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The contents of the images, and the boxes that start from one."""
-
 from __future__ import annotations
 
 import json

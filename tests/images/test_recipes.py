@@ -1,5 +1,3 @@
-"""Dockerfile, pins and compose.yaml, by reading them only."""
-
 from __future__ import annotations
 
 import importlib.util

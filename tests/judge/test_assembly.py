@@ -1,5 +1,3 @@
-"""Reports from measured times: known times, scores, and ranks."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The judge's end of a connection: deadlines, false messages, floods, ends and descriptors, each by itself."""
-
 from __future__ import annotations
 
 import resource

@@ -1,5 +1,3 @@
-"""The judge's process: its first messages, and its part at the end of boxes."""
-
 from __future__ import annotations
 
 import socket

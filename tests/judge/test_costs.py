@@ -1,5 +1,3 @@
-"""The two sides of the roofline at a workload, in a report."""
-
 from __future__ import annotations
 
 import pytest

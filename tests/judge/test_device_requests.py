@@ -1,5 +1,3 @@
-"""A worker's other requests to its judge: the device's health and ceilings."""
-
 from __future__ import annotations
 
 import os

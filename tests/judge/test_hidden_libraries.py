@@ -1,5 +1,3 @@
-"""Boxes that show libraries of ready-made kernels, and boxes that hide them."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Right and wrong submissions through judge and runner, two processes."""
-
 from __future__ import annotations
 
 import shutil

@@ -1,5 +1,3 @@
-"""Baselines by name: the device's choice, their sources, and failures."""
-
 from __future__ import annotations
 
 import shutil

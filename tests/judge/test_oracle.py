@@ -1,5 +1,3 @@
-"""The judge's right answers: results and magnitudes in their types, for small challenges made here."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""A submission's output: bounded, and separate for each call."""
-
 from __future__ import annotations
 
 import json

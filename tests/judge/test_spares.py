@@ -1,5 +1,3 @@
-"""The start and number of a GPU judge's spare boxes."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""The questions of a stopwatch's rounds."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

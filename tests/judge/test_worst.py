@@ -1,5 +1,3 @@
-"""The worst elements: choice, order, and report."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""CuTe DSL's own compiler, whose kernels run on the emulated GPU."""
-
 from __future__ import annotations
 
 import importlib.util

@@ -1,5 +1,3 @@
-"""One id from submit to verdict, and metrics counted by several real processes."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A worker with a made-up GPU: its boards, and its part when the GPU is bad."""
-
 from __future__ import annotations
 
 import subprocess

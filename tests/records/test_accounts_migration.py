@@ -1,5 +1,3 @@
-"""Migrated accounts and tokens."""
-
 from __future__ import annotations
 
 from datetime import timedelta

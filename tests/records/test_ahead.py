@@ -1,5 +1,3 @@
-"""Compiling while the GPU is busy: choice of work and workers, on both databases."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Compiled libraries in the record, and their GPUs, on both databases."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""The submissions that count as a student's attempts, on every database."""
-
 from __future__ import annotations
 
 from grader.records import attempts, versions

@@ -1,5 +1,3 @@
-"""0033's effect on accounts that earlier releases deleted, and on their sent grades."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Counters of each user's submissions: limits, windows, and releases."""
-
 from __future__ import annotations
 
 import random

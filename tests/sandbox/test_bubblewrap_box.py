@@ -1,5 +1,3 @@
-"""Boxes made by bubblewrap, beyond the common interface."""
-
 from __future__ import annotations
 
 import json

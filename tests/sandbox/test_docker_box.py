@@ -1,5 +1,3 @@
-"""Protections that only a container has."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""The engine's description of itself and of a box's end, and its runtimes."""
-
 from __future__ import annotations
 
 import json

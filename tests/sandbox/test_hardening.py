@@ -1,5 +1,3 @@
-"""Limits on what attacks in a box can see, write and use."""
-
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,3 @@
-"""Values that a report refuses, and its sentences."""
-
 from __future__ import annotations
 
 from typing import Any

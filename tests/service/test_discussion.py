@@ -1,7 +1,3 @@
-"""Discussions of challenges and chapters: spoilers, hidden posts, courses without them, notices, and reports
-of errors.
-"""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""The boards' pages, tables and API: marked, pinned and hidden entries, and safe exports."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Two kernels compared, and a result's page after solving."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Polling costs little: pages of lists, and an unchanged panel."""
-
 from __future__ import annotations
 
 import html

@@ -1,5 +1,3 @@
-"""Launches from a local learning platform."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Grades on their way to a local learning platform: times of sending, and failures."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Every page for nobody, student and staff."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Probes and metrics, and the readers of metrics."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Trusted ``X-Forwarded-*`` headers."""
-
 from __future__ import annotations
 
 from pathlib import Path

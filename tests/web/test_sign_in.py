@@ -1,5 +1,3 @@
-"""Browsers' sessions, cross-site forgery, and redirects after signing in."""
-
 from __future__ import annotations
 
 from datetime import timedelta

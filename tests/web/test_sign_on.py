@@ -1,5 +1,3 @@
-"""Signing in through a real local provider: opened accounts, and untrusted claims."""
-
 from __future__ import annotations
 
 import time

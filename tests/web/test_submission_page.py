@@ -1,5 +1,3 @@
-"""A submission's page in every state, and its view of each report."""
-
 from __future__ import annotations
 
 import re

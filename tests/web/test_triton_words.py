@@ -1,5 +1,3 @@
-"""The editor's words of Triton, as scripts/triton_words.py reads them from the installed Triton."""
-
 from __future__ import annotations
 
 import json

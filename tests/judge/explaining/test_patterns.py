@@ -1,5 +1,3 @@
-"""Patterns of wrong numbers that not every challenge can have."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""Wrong results that are a simple function of an input, or the answer for another input."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Results of a reference with one step changed."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

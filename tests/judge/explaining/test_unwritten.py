@@ -1,5 +1,3 @@
-"""The words about an unwritten element."""
-
 from __future__ import annotations
 
 from typing import Any

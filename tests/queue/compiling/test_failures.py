@@ -1,5 +1,3 @@
-"""Our failures, cancellations, dead compilers and lost wake-ups."""
-
 from __future__ import annotations
 
 import threading

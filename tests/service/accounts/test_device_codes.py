@@ -1,5 +1,3 @@
-"""Signing in by a code: answers to polling, and the token's rights."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""New passwords by link, over a real mail server."""
-
 from __future__ import annotations
 
 import threading

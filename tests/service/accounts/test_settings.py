@@ -1,5 +1,3 @@
-"""Settings of accounts: valid combinations, and errors for others."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The right to make an account, by policy."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""A person's kernels as one document: the choice of kernels, and no other data."""
-
 from __future__ import annotations
 
 import re

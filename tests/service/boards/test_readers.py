@@ -1,5 +1,3 @@
-"""The right to read boards and profiles, by the platform's setting."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""The readers of a competition's board, over time."""
-
 from __future__ import annotations
 
 from datetime import timedelta

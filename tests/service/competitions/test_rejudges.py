@@ -1,5 +1,3 @@
-"""Regrades and a competition's board: while it runs, frozen, and after the results."""
-
 from __future__ import annotations
 
 import socket

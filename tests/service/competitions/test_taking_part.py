@@ -1,5 +1,3 @@
-"""Participants of a competition, and their submissions that count."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Announcements and questions of courses and competitions: the rights to post, ask, answer and read."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Comments on submissions: writers, readers, threads, drafts, traces, and notices."""
-
 from __future__ import annotations
 
 from datetime import timedelta

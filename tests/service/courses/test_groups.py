@@ -1,5 +1,3 @@
-"""Groups that hand in together: one quota, one grade, and both after a change of members."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""The right to read staff's solution and others' kernels, over time."""
-
 from __future__ import annotations
 
 from dataclasses import replace

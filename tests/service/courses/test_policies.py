@@ -1,5 +1,3 @@
-"""From points to grades: scales, dropped work, categories, limits of overrides, curves."""
-
 from __future__ import annotations
 
 from datetime import timedelta

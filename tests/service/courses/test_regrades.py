@@ -1,5 +1,3 @@
-"""Regrades, on every database: their submissions, readers over time, and the result that counts afterwards."""
-
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor

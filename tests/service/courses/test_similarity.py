@@ -1,5 +1,3 @@
-"""Similar submissions of an assignment: found, stored, decided, and marked in reports."""
-
 from __future__ import annotations
 
 from contextlib import ExitStack

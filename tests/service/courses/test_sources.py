@@ -1,5 +1,3 @@
-"""Sources in bulk: choice, names, readers."""
-
 from __future__ import annotations
 
 import csv

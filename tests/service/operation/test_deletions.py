@@ -1,5 +1,3 @@
-"""The remains of a deleted account in each place."""
-
 from __future__ import annotations
 
 import json

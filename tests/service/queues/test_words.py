@@ -1,5 +1,3 @@
-"""The reasons shown for waiting."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Drafts are kept per user, replaced whole, bounded, and deleted with their user."""
-
 from __future__ import annotations
 
 from datetime import timedelta

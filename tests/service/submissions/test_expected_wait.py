@@ -1,5 +1,3 @@
-"""The displayed wait, from the queue at one moment."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Questions on an accepted kernel: attempts, the times of answers, and points."""
-
 from __future__ import annotations
 
 import json

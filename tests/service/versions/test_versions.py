@@ -1,5 +1,3 @@
-"""Versions, on every database: refusals, and the views of staff and students."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The result page: the grid of cases, its filters, the worst elements, advice, links into the source."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Shared results: permissions, the link's contents, and its end."""
-
 from __future__ import annotations
 
 import re

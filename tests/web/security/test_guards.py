@@ -1,5 +1,3 @@
-"""Forgery, sessions, cookies and headers, on every route."""
-
 from __future__ import annotations
 
 import re

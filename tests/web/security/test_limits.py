@@ -1,5 +1,3 @@
-"""Limits on guessing and submitting, also with fifty threads at once."""
-
 from __future__ import annotations
 
 import json
