@@ -73,7 +73,6 @@ def bundle() -> StepBundle:
 
 
 def report(base: Report, step: StepBundle) -> Report:
-    """``base`` with the kernel's failed case as its only one."""
     case = CaseReport(
         name="square", category="basic", verdict=CaseVerdict.RUNTIME_ERROR, seed=1, sizes={"n": 64}, detail=DETAIL,
         step=step,

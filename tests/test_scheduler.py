@@ -9,8 +9,6 @@ MEASURING = groups.ALONE[0]
 
 
 class Node:
-    """A process of pytest-xdist; the test says when it has run a test."""
-
     def __init__(self, name: str) -> None:
         self.gateway = SimpleNamespace(id=name)
         self.given: list[int] = []

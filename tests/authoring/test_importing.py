@@ -150,7 +150,6 @@ def custom_kernel(data: input_t) -> output_t:
 
 
 def is_right(challenge: Challenge) -> bool:
-    """Whether staff's solution equals the reference in a usual case."""
     case = next(case for case in challenge.cases if case.name == "odd")
     question = ask(challenge, case, 1)
     results = {

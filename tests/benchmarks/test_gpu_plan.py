@@ -20,7 +20,6 @@ NOW, BEFORE = "these", "those"
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
-    """``benchmarks/gpu/run.py``, with results in a temporary folder."""
     before = set(sys.modules)
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks" / "gpu"), str(ROOT / "benchmarks"), *sys.path])
     made = import_module("run")

@@ -26,7 +26,6 @@ def missing() -> str | None:
 
 @cache
 def script() -> str:
-    """axe-core in the version of the lock file."""
     if not SCRIPT.exists():
         command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
         ran = subprocess.run(

@@ -193,7 +193,6 @@ def furnish(site: Site) -> None:
 
 
 def _upload(site: Site) -> None:
-    """The catalogue's first challenge, uploaded unchanged and proven."""
     platform = site.platform
     made = bundle.of_challenge(platform.catalogue.load(builders.SLUG))
     body = UploadBody(archive=base64.b64encode(made.packed()), note="As it is in the folder")
@@ -208,7 +207,6 @@ def _upload(site: Site) -> None:
 
 
 def _compete(site: Site) -> None:
-    """A competition with results, and a running one with ada."""
     platform, boss = site.platform, site.people["boss"]
     asked = {"challenges": [{"challenge": builders.SLUG, "hidden_workloads": [{"sizes": {"n": 123456789}}]}]}
     rules = "## Rules\n\nOne account each. What a library computes does not count."
@@ -225,7 +223,6 @@ def _compete(site: Site) -> None:
 
 
 def _teach(site: Site) -> None:
-    """A course with everyone, a finished assignment, and an extension."""
     platform, boss = site.platform, site.people["boss"]
     courses.create_course(platform, boss, CourseBody(slug="gpu", name="GPU programming", term="Spring 2026"))
     names = "".join(f"{name},,{name.capitalize()}\n" for name in ("ada", *TIMES_US))
@@ -257,7 +254,6 @@ def _teach(site: Site) -> None:
 
 
 def _group(site: Site) -> None:
-    """An open assignment of groups, ada's group, a policy, and a curve."""
     platform, boss = site.platform, site.people["boss"]
     body = AssignmentBody(
         title="Teams",
@@ -300,7 +296,6 @@ def _grade(site: Site) -> None:
 
 
 def _comment(site: Site) -> None:
-    """A thread on lines of a submission with an answer, and a resolved one."""
     submission, boss = site.submissions["accepted"], site.people["boss"]
     asked = CommentBody(text=f"Is this line *needed*? `{LONG}`", first_line=1, last_line=1)
     found = comments.add(site.platform, boss, submission, asked)
@@ -311,7 +306,6 @@ def _comment(site: Site) -> None:
 
 
 def _discuss(site: Site) -> None:
-    """A thread with a spoiler and a hidden post, and a resolved report of an error."""
     platform, boss, about = site.platform, site.people["boss"], (About.CHALLENGE, builders.SLUG)
     asked = PostBody(text=f"Why *two* loops?\n\n```\nint {LONG};\n```\n{LONG}")
     thread = discussion.add(platform, site.ada, *about, asked).number

@@ -67,7 +67,6 @@ def submit(page: Page, source: str) -> None:
 
 
 def ends(page: Page, verdict: str) -> None:
-    """Wait for the verdict, without a reload."""
     expect(page.get_by_role("region", name="Verdict")).to_contain_text(verdict, timeout=JUDGED_MS)
 
 

@@ -29,7 +29,6 @@ def text(page: Page) -> Locator:
 
 
 def begin(page: Page, source: str) -> None:
-    """Only ``source`` in the editor, and the cursor at its end."""
     editor(page).click()
     paste(page, source)
     expect(text(page)).to_have_value(source)

@@ -13,12 +13,10 @@ _ASKED = "() => performance.getEntriesByType('resource').filter(it => it.name.en
 
 
 def says(page: Page, headline: str) -> None:
-    """Wait for the panel's first sentence."""
     expect(page.locator(".panel .headline")).to_have_text(headline)
 
 
 def follow(visit: Visit, site: Site) -> Page:
-    """A new submission of ada's, the next in the queue."""
     return visit("ada").go(f"/submissions/{builders.hand_in(site.platform, site.ada).id}")
 
 

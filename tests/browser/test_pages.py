@@ -68,7 +68,6 @@ def darken(page: Page) -> None:
 
 
 def too_wide(page: Page) -> list[str]:
-    """The widths, if the page scrolls sideways."""
     width, room = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
     assert page.viewport_size
     return [] if width <= room == page.viewport_size["width"] else [f"{width} of {room} px"]

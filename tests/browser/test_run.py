@@ -21,7 +21,6 @@ PAGE = f"/challenges/{builders.SLUG}"
 
 
 def public(report: Report) -> Report:
-    """As in a run."""
     shown = [case for case in report.cases if not case.hidden]
     return report.model_copy(update={"cases": shown, "workloads": []})
 

@@ -28,8 +28,6 @@ SIGNALS = (
 
 
 class Lacking(importlib.abc.MetaPathFinder):
-    """A finder that hides these modules."""
-
     def __init__(self, finder: Any) -> None:
         self._finder = finder
 

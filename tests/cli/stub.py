@@ -82,7 +82,6 @@ def serving() -> Iterator[Stub]:
 
 
 def done(server: Stub, report: Report) -> None:
-    """Submission abc123 ended with ``report``."""
     ended = view(State.DONE, verdict=report.verdict, score=report.score)
     server.answer("POST /submissions", view(State.QUEUED).model_dump(mode="json"), 201)
     server.answer("GET /submissions/abc123", ended.model_dump(mode="json"))

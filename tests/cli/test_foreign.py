@@ -30,8 +30,6 @@ SCRIPT = Path(foreign.__file__)
 
 @dataclass
 class Student:
-    """A person at such a machine, and the server's platform."""
-
     folder: Path
     platform: Platform
     ada: User
@@ -60,7 +58,6 @@ class Student:
         return self.end(self.start(*args), code, stdin)
 
     def take(self) -> Claim:
-        """Wait for the job that a worker would claim."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:

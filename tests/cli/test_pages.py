@@ -16,7 +16,6 @@ def _server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that a fake browser opened."""
     found: list[str] = []
 
     def take(address: str) -> bool:

@@ -51,7 +51,6 @@ def address(platform: Platform) -> Iterator[str]:
 
 
 def blocks(docs: Manual, language: str) -> list[tuple[str, str]]:
-    """Each block of that language with its heading."""
     return [
         (part.partition("\n")[0], text)
         for part in re.split(r"^## (?!Rules)", docs.page("competitions").text, flags=re.MULTILINE)

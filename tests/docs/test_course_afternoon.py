@@ -48,7 +48,6 @@ def address(platform: Platform) -> Iterator[str]:
 
 
 def blocks(docs: Manual, language: str) -> list[tuple[str, str]]:
-    """Each block of that language with its heading."""
     found = []
     for part in re.split(r"^## ", docs.page("courses").text, flags=re.MULTILINE):
         title = part.partition("\n")[0]

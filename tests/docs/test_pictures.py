@@ -47,7 +47,6 @@ def png(pixels: NDArray[np.uint8], kind: int, *, depth: int = 8) -> bytes:
 
 
 def shown(small: bytes) -> NDArray[np.uint8]:
-    """The pixels of a picture with a palette."""
     found = dict(palette_png._chunks(small))
     width, height, depth, kind, *_ = struct.unpack(">IIBBBBB", found[b"IHDR"])
     assert (depth, kind) == (8, 3)

@@ -45,7 +45,6 @@ def test_the_reference_does_not_depend_on_the_environment(tmp_path: Path) -> Non
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy of the pages, their sources and their scripts."""
     sources = [ROOT / "scripts" / "reference.py", *(ROOT / "scripts" / "references").glob("*.py")]
     for path in [*sources, *RESULTS.glob("*.json"), *(ROOT / "docs" / "reference").glob("*.md")]:
         target = tmp_path / path.relative_to(ROOT)

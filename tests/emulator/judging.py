@@ -117,7 +117,6 @@ class Table:
 
 
 def reason_of(returned: Returned, arena: Arena, question: Question) -> str:
-    """Empty if it is right."""
     if returned.unsupported is not None:
         return str(returned.unsupported)
     for found in [returned.fault, *returned.findings]:

@@ -20,7 +20,6 @@ FAULTY = re.findall(r"\w+", " ".join(re.findall(r"kernels\[\].* = {([^}]*)}", TE
 
 
 def planted() -> dict[str, tuple[str, int]]:
-    """Kernel -> kind and line of its fault."""
     found, name = {}, ""
     for number, line in enumerate(TEXT.splitlines(), 1):
         if declared := re.match(r"__global__ void (?:__cluster_dims__\([\d, ]*\) )?(\w+)\(", line):

@@ -35,7 +35,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sanitized(library: Path, *command: str) -> str:
-    """The output of a Python program with the engine ``library``."""
     found = [
         subprocess.run(
             ["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True

@@ -41,7 +41,6 @@ def recorded(compiled: Compile, program: Planted) -> tuple[bytes, str, tuple[str
 
 
 def header_of(bundle: bytes) -> tuple[dict[str, Any], bytes]:
-    """With the blobs."""
     whole = gzip.decompress(bundle)
     size = int.from_bytes(whole[:4], "little")
     return json.loads(whole[4 : 4 + size]), whole[-(-(4 + size) // 16) * 16 :]
@@ -93,7 +92,6 @@ class Native:
         return start
 
     def checksums(self) -> Iterator[int]:
-        """Before each row, and after the last one."""
         yield int(self._c.step_checksum(self._it))
         for _ in range(sum(self.order["rows"])):
             assert self.state[STEP_STATE.STEP_STATUS] == STEP_END.MORE

@@ -20,7 +20,6 @@ def would(
     left_out: Callable[[int], bool] = lambda _: False,
     programs: bool = False,
 ) -> Would | None:
-    """``of``: the elements of a thread."""
     every: dict[int, Wrote] = {}
     for block in product_of(grid):
         for thread in product_of(threads):

@@ -55,7 +55,6 @@ class Array:
         return self.device.writer(self.address + 4 * word)
 
     def said(self, word: int) -> tuple[str, int, int, tuple[int, ...]] | str:
-        """Kernel, block, thread and lines."""
         found = self.writer(word)
         if found is None:
             return "unknown"

@@ -11,7 +11,6 @@ _SOURCE = Path(__file__).with_name("clock.c")
 
 
 def build_library(folder: Path) -> Path | None:
-    """None without a C compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None

@@ -168,12 +168,10 @@ class Harness:
         return f"http://127.0.0.1:{self.settings.port}"
 
     def open(self) -> Platform:
-        """With a migrated database. Close it."""
         with _migrating:
             return open_platform(self.settings)
 
     def start(self) -> None:
-        """The database must be migrated."""
         python = [sys.executable, "-m"]
         env = {**environment(self.settings), "TMPDIR": str(self.folder / "tmp"), "OMP_NUM_THREADS": "1"}
 

@@ -41,7 +41,6 @@ def words(pid: int) -> str:
 
 
 def send(pid: int, number: signal.Signals) -> bool:
-    """False if it was gone."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -83,7 +83,6 @@ class PostgresServer:
             engine.dispose()
 
     def backends(self) -> list[int]:
-        """Processes that serve a client."""
         return [
             pid for pid in processes.children(self.process.pid) if "grader postgres" in processes.words(pid)
         ]

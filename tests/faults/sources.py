@@ -50,8 +50,6 @@ class Source:
 
 @dataclass(frozen=True)
 class Order:
-    """Orders for a scripted judge: seconds of each of two steps, and the verdict."""
-
     verdict: Verdict
     first_s: float
     second_s: float

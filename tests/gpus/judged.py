@@ -58,7 +58,6 @@ CARDS = {
 def judged_on(
     device: Device, name: str, boxes: BoxMaker, *, timing: bool = True, baselines: Baselines | None = None
 ) -> Report:
-    """As ``judged``, on an existing device."""
     path = KERNELS / name
     challenge = Catalogue(CATALOGUE).load(path.parent.name)
     request = Request(

@@ -173,7 +173,6 @@ def told_of_hidden(report: Report, heard: Sequence[JudgingProgress]) -> str:
 
 
 def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
-    """Outcome, its reason, and the judge's words."""
     words = report.detail or next((case.detail for case in report.cases if case.detail), "")
     detail = words.partition("\n")[0][:160]
     if entry.surface == CONTROL:

@@ -43,7 +43,6 @@ class Service:
         return [submission["id"] for submission in self.program.get(self.API).json["submissions"]]
 
     def judged(self, report: Report) -> str:
-        """The id of a submission of the attacker's with this report."""
         return builders.judged(self.platform, self.user, report).id
 
     def what_runs(self, path: str) -> list[str]:

@@ -80,7 +80,6 @@ def build_all(folder: Path) -> Images:
 
 
 def _only(text: str, *stages: str) -> str:
-    """The head of a Dockerfile and those stages."""
     before, *all_of_it = re.split(r"^(?=FROM )", text, flags=re.MULTILINE)
     return before + "".join(stage for stage in all_of_it if stage.split(maxsplit=4)[3] in stages)
 
@@ -127,7 +126,6 @@ def _served(folder: Path) -> Iterator[None]:
 
 
 def remove_all() -> None:
-    """Remove images with our names, and unnamed ones of these builds."""
     made = Images()
     tags = [tag for tag in vars(made).values() if exists(tag)]
     if tags:

@@ -28,7 +28,6 @@ def settings_of(tag: str) -> dict[str, Any]:
 
 
 def shell(tag: str, script: str) -> str:
-    """The output of ``script`` in a container of the image without any privileges."""
     safe = (
         "--rm",
         "--read-only",

@@ -19,7 +19,6 @@ def arena_of(challenge: Challenge, case: Case) -> Arena:
 
 
 def inputs_of(arena: Arena) -> dict[str, torch.Tensor]:
-    """An arena's inputs and in-outs."""
     found = arena.of_kind(Kind.INPUT, Kind.INOUT)
     return {finding.argument.name: finding.snapshot() for finding in found}
 

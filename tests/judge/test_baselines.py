@@ -29,8 +29,6 @@ class TwoBaselines(HostDevice):
 
 @dataclass
 class References:
-    """Notes started and ended references."""
-
     started: list[str] = field(default_factory=list)
     alive: int = 0
 

@@ -26,7 +26,6 @@ def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[JudgeServe
 
 
 def told(worker: JsonStream) -> list[str]:
-    """The kinds of the available messages, in order."""
     kinds = []
     while (message := worker.receive(0.0)) is not None:
         kinds += list(message)

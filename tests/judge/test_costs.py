@@ -33,7 +33,6 @@ def test_the_cost_is_known_without_ceilings(catalogue: Catalogue) -> None:
 
 
 def product(catalogue: Catalogue, read: str, written: str, multiplied: DType | None = None) -> Manifest:
-    """A matrix product of these types, so large that its arithmetic decides."""
     manifest = catalogue.load("twice").manifest
     types = {"x": DType(read), "out": DType(written)}
     args = [

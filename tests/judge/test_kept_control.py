@@ -97,8 +97,6 @@ def _larger(workload: Any) -> Any:
 
 
 class Counting:
-    """Boxes of a maker, and their purposes."""
-
     def __init__(self, maker: BoxMaker) -> None:
         self.name, self.about = maker.name, maker.about
         self._maker = maker

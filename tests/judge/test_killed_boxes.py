@@ -32,8 +32,6 @@ RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 
 
 class Boxes(LocalBoxes):
-    """Remembers the submission's."""
-
     def __init__(self) -> None:
         self.started: list[Box] = []
 
@@ -56,7 +54,6 @@ def _judge(
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
     cases: int | None = None,
 ) -> Report:
-    """``cases``: the number to judge; all unless given."""
     challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     request = Request(
         challenge=challenge,
@@ -71,8 +68,6 @@ def _judge(
 
 
 class Killer:
-    """Kills the submission's box in its second case, ``times`` times."""
-
     def __init__(self, boxes: Boxes, number: signal.Signals, times: int) -> None:
         self._boxes, self._number, self.left = boxes, number, times
 

@@ -26,8 +26,6 @@ HIDDEN = replace(case("secret_large", "large", n=2999, on="gpu"), hidden=True)
 
 
 class Lacking(Plenty):
-    """Lacks memory for the named cases."""
-
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
 

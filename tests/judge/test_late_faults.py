@@ -27,7 +27,6 @@ RAISED = {"kind": "exception", "type": "ValueError", "message": "no"}
 
 @contextmanager
 def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[RunnerClient]:
-    """A client whose call ends so, after its limit."""
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
     gate = HostGate()

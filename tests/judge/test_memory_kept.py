@@ -31,8 +31,6 @@ class Crowded(HostDevice):
 
 
 class Full:
-    """Has no memory left for round ``ROUND``."""
-
     def __init__(self, boxes: Boxes) -> None:
         self._boxes, self._rounds = boxes, 0
 

@@ -138,8 +138,6 @@ def test_too_little_memory_is_not_the_fault_of_a_case() -> None:
 
 
 class Kept:
-    """Memory that a device keeps for the next grading."""
-
     def __init__(self, kept_bytes: int) -> None:
         self.kept_bytes, self.given_back = kept_bytes, 0
 

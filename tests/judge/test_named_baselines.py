@@ -37,7 +37,6 @@ def _forget() -> Iterator[None]:
 
 @pytest.fixture
 def challenge(tmp_path: Path) -> Challenge:
-    """Twice, with a baseline of each kind, and one with wrong results."""
     root = tmp_path / "catalogue"
     shutil.copytree(CATALOGUE, root)
     kept = root / "reference" / "twice"

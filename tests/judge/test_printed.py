@@ -72,8 +72,6 @@ def test_a_late_output_marker_is_waited_for_again(monkeypatch: pytest.MonkeyPatc
 
 
 class Warming(HostDevice):
-    """A host that warms up as a GPU does."""
-
     warm_up_cases = True
 
 

@@ -33,8 +33,6 @@ class Gpu(HostDevice):
 
 
 class Ready:
-    """A box whose runner has said hello."""
-
     def __init__(self) -> None:
         self.id = "ready"
         self.connection, self.runner = socket.socketpair()
@@ -265,8 +263,6 @@ Runner(sys.argv[1], prepare).serve()
 
 
 class Importing(Ready):
-    """A box with that runner."""
-
     def hello(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", RUNNER, f"fd:{self.runner.fileno()}", str(RUNNERS)],

@@ -35,8 +35,6 @@ class Drawing(HostDevice):
 
 
 class Copies:
-    """Copies each question, and keeps the copies."""
-
     def __init__(self) -> None:
         self.staged: list[Question] = []
 
@@ -62,7 +60,6 @@ def _parts(question: Question) -> tuple[dict[str, torch.Tensor], ...]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The seeds of all drawn questions."""
     seeds: list[int] = []
     real = timing.ask
 

@@ -136,8 +136,6 @@ def test_a_malformed_survey_is_refused(seen: dict[str, Any]) -> None:
 
 
 class Answering:
-    """A box that answers a survey with ``seen``, or fails if that is None."""
-
     def __init__(self, *seen: Seen | None) -> None:
         self._seen = list(seen)
         self.bound = 0

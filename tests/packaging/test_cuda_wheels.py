@@ -41,7 +41,6 @@ def _toolkits() -> list[str]:
 
 
 def _hidden(*command: str) -> str:
-    """The output of ``command`` with only the wheels visible."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("CUDA_HOME", "CUDA_PATH")
     }

@@ -68,7 +68,6 @@ def install(python: Path, wheel: Path | str) -> None:
 
 
 def _run(python: Path, *arguments: str) -> str:
-    """Isolated from this checkout; returns stdout."""
     ran = subprocess.run(
         [str(python), "-I", *arguments], cwd="/", capture_output=True, text=True, check=False, timeout=120
     )

@@ -19,7 +19,6 @@ from grader.schemas.submission import ProgressView, State
 
 
 def report_for(job: Job, verdict: Verdict = Verdict.ACCEPTED) -> Report:
-    """A report of that verdict, as the real judge would fill it."""
     failed = verdict is not Verdict.ACCEPTED
     kind = CaseVerdict.WRONG_ANSWER if failed else CaseVerdict.ACCEPTED
     cases = [CaseReport(name="seven", category="prime", verdict=kind, detail="0 is not 1" if failed else "")]

@@ -48,8 +48,6 @@ Plant = Callable[[Redis], Any]
 
 
 def _record(**fields: str | bytes | int) -> Plant:
-    """A queued job with these fields in its record."""
-
     def plant(client: Redis) -> None:
         name = f"job-{os.urandom(4).hex()}"
         client.hset(Job.key_for(name), mapping={"created_at": "2026-01-01T00:00:00Z", **fields})

@@ -50,7 +50,6 @@ class Postbox:
         return given | values
 
     def wait(self, count: int = 1) -> EmailMessage:
-        """The latest of at least ``count`` mails."""
         until(lambda: len(self.mails) >= count, f"{count} mails came", 60.0)
         return self.mails[-1]
 
@@ -74,7 +73,6 @@ class Postbox:
 
 
 def link_in(message: EmailMessage) -> str:
-    """The path of the link in a message, with its key."""
     text = message.get_content()
     return next(
         line.removeprefix("https://grader.uni.example")

@@ -72,7 +72,6 @@ def course(platform: Platform, staff: User, student: User) -> str:
 
 
 def say(platform: Platform, user: User, text: str, at: tuple[About, str] = SCALE, **values: object) -> int:
-    """The new post's number."""
     body = PostBody.model_validate({"text": text, **values})
     return discussion.add(platform, user, *at, body).number
 

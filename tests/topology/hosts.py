@@ -37,8 +37,6 @@ _TIMES = {"GRADER_LEASE_S": "6", "GRADER_HEARTBEAT_S": "1", "GRADER_SWEEP_S": "1
 
 
 class Process:
-    """A file keeps its output."""
-
     def __init__(self, host: str, process: subprocess.Popen[bytes], folder: str, log: Path) -> None:
         self.host = host
         self.process = process
@@ -86,7 +84,6 @@ class Hosts:
         self.started: list[Process] = []
 
     def settings(self, catalogue: Path | None = None) -> dict[str, str]:
-        """The settings that connect a host with the others."""
         sql = f"postgresql+psycopg://grader@{self.network.address('data')}:{_SQL_PORT}/platform"
         redis = f"redis://:{_REDIS_IN_URL}@{self.network.address('queue')}:{_REDIS_PORT}/3"
         found = {"GRADER_DATABASE_URL": sql, "GRADER_REDIS_URL": redis, "GRADER_DEVICE": "cpu"}

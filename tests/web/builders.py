@@ -41,7 +41,6 @@ SOURCE = "import triton\n\n\ndef solve(a, b, out, n):\n    out.copy_(a + b)  # <
 
 
 def make_settings(folder: Path, **values: Any) -> Settings:
-    """The repository's catalogue, SQLite in ``folder``, and no Redis."""
     given: dict[str, Any] = {
         "data_dir": folder / "data",
         "redis_url": f"unix://{folder}/nobody.sock",

@@ -61,7 +61,6 @@ def teacher(platform: Platform) -> User:
 
 @pytest.fixture
 def seen(platform: Platform, ada: User) -> SubmissionView:
-    """An accepted submission of ada's."""
     return builders.judged(platform, ada, builders.accepted())
 
 

@@ -101,7 +101,6 @@ class Provider:
         self.rotate()
 
     def rotate(self) -> None:
-        """A new key; the old one is gone."""
         self.keys = [RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)]
 
     def settings(self, **values: Any) -> OidcProvider:

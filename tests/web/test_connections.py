@@ -94,8 +94,6 @@ class Harness:
         self.turns()
 
     def send(self, client: socket.socket, size: int) -> None:
-        """Send that many bytes, or as many as the server takes."""
-
         def send_all() -> None:
             with suppress(OSError):
                 client.sendall(bytes(size))
@@ -108,7 +106,6 @@ class Harness:
         self.turns()
 
     def answered(self, client: socket.socket) -> bytes:
-        """All bytes until the answer's body is complete, or the end."""
         told = bytearray()
 
         def whole() -> bool:

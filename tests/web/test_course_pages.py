@@ -33,7 +33,6 @@ def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
 
 
 def post(client: FlaskClient, path: str, **form: object) -> str:
-    """The answering page, after redirects."""
     token = csrf(client, "/courses")
     answer = client.post(path, data={**form, "csrf_token": token}, follow_redirects=True)
     assert answer.status_code == 200, answer.text[-500:]

@@ -34,7 +34,6 @@ def database() -> str:
 
 @pytest.fixture
 def static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the static folder without built files."""
     copy = tmp_path / "static"
     shutil.copytree(ROOT / "web" / "static", copy, ignore=shutil.ignore_patterns("built"))
     monkeypatch.setattr(assets, "_STATIC", copy)
@@ -110,7 +109,6 @@ def build(root: Path, path: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The client's sources, with nothing fetched or built."""
     root = tmp_path / "checkout"
     ignored = shutil.ignore_patterns("node_modules")
     shutil.copytree(CLIENT, root / "web" / "client", ignore=ignored)

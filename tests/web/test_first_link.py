@@ -15,7 +15,6 @@ PATIENCE = 60.0
 
 
 def lines_until(server: subprocess.Popen[str], words: str) -> list[str]:
-    """Its output, up to the line with ``words``."""
     assert server.stdout
     found: list[str] = []
     while not (found and words in found[-1]):

@@ -46,8 +46,6 @@ FRAME = {"Sec-Fetch-Dest": "iframe"}
 
 
 class School:
-    """A platform with a course, and a learning platform that is registered with it."""
-
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
         self.app = create_app(platform)

@@ -19,7 +19,6 @@ CLIENT, PROXY, OUTER = "203.0.113.9", "10.0.0.5", "10.0.1.6"
 def seen(
     folder: Path, headers: dict[str, str], peer: str = PROXY, **values: Any
 ) -> tuple[str | None, str, str]:
-    """Address, scheme and host that a view sees."""
     app = Flask(__name__)
     proxies.init_app(app, builders.make_settings(folder, **values))
     found: list[tuple[str | None, str, str]] = []

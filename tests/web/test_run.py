@@ -34,7 +34,6 @@ def started(platform: Platform, user: User, **values: Any) -> SubmissionView:
 
 
 def public(report: Report) -> Report:
-    """The same, as a run is judged."""
     shown = [case for case in report.cases if not case.hidden]
     return report.model_copy(update={"cases": shown, "workloads": []})
 

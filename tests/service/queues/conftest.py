@@ -19,7 +19,6 @@ def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
 
 @pytest.fixture
 def small(tmp_path: Path, redis_url: str, database: str) -> Any:
-    """The same platform with a board, and with narrow quotas."""
     values: dict[str, Any] = {
         "lease_s": 60.0,
         "quota": 2,

@@ -18,7 +18,6 @@ LONG = "".join(f"line_{number} = {number}\n" for number in range(60))
 
 
 def texts(page: str, side: str) -> list[str]:
-    """The text of the changed lines on one side."""
     found = []
     for hunk in re.findall(r'<div class="hunk changed">(.*?)</div>\n</div>', page, re.DOTALL):
         for part in re.findall(rf'<div class="side {side}">(.*?)(?=<div class="side|$)', hunk, re.DOTALL):

@@ -399,7 +399,6 @@ ROWS = [
 
 
 def _below(start: str) -> list[tuple[str, str, str]]:
-    """Method, rule and path, without ``start`` and the course."""
     return [
         (row.method, row.rule.removeprefix(f"{start}/<course>"), row.path.removeprefix(f"{start}/none"))
         for row in ROWS

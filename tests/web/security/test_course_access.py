@@ -37,7 +37,6 @@ from tests.web.security.rows import (
 
 
 def declared(start: str) -> dict[tuple[str, str], Action]:
-    """The action of each route below a course, by method and rule, as the route declares it."""
     return {
         (method, rule.removeprefix(start)): access.action
         for method, rule, access in ROUTES

@@ -42,7 +42,6 @@ BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.
 
 
 def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
-    """The statuses of ``count`` threads that start together."""
     statuses: list[int] = []
     ready = threading.Barrier(count)
 
@@ -61,7 +60,6 @@ def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Platform]:
-    """A platform on each kind of database, with a quota of one."""
     if request.param == "sqlite":
         platform = open_platform(builders.make_settings(tmp_path, waiting_per_user=1))
         yield platform
@@ -139,7 +137,6 @@ def _stored(platform: Platform) -> int:
 
 @pytest.fixture(params=["memory", "redis"])
 def counted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
-    """An application that counts in memory, or in Redis."""
     if request.param == "memory":
         platform = open_platform(builders.make_settings(tmp_path))
         yield create_app(platform)
@@ -166,8 +163,6 @@ def guess(app: Flask, name: str, address: str, password: str = "guess") -> int:
 
 
 class Clock:
-    """The clock of counts in memory; a test moves it."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._real = storage.time
         self.now = self._real.time()
@@ -200,7 +195,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def bare() -> Flask:
-    """An application that counts in memory and does nothing else."""
     app = Flask(__name__)
     app.config.update(SECRET_KEY="x", RATELIMIT_STORAGE_URI="memory://")
     throttle.limiter.init_app(app)
