@@ -37,8 +37,8 @@ WRONG = {
     "beyond": "out[2147483648] is ",
     "input": "The input b[2147483648] was changed from",
 }
-# Both right. In the first, blocks that would take the last elements in order have none left; their number is
-# large enough for several such blocks. The second copies more than is copied here.
+# Right. Of the first, blocks that would take the last elements in order have none left: so many more, that they are
+# several. The other one copies more than is copied here.
 CHUNKS, MORE = "in chunks", 1 << 22
 UNDECIDED = {
     CHUNKS: "none of the blocks that ran works on element 2,147,483,648",
