@@ -1,5 +1,3 @@
-"""Checks a challenge's baselines: right results, and work that can be timed."""
-
 from __future__ import annotations
 
 import math
@@ -48,7 +46,7 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
 
 
 def _without_work(challenge: Challenge, cases: Sequence[Case], device: str) -> list[str]:
-    """A result that is a view of an input is no work."""
+    """A view of an input is no work."""
     manifest, reference = challenge.manifest, challenge.reference
     name, function = (
         ("baseline", reference.baseline) if reference.baseline else ("reference", reference.compute)

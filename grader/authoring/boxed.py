@@ -1,4 +1,4 @@
-"""Examines and proves one challenge inside a box, and reports to the worker outside."""
+"""Runs inside a box, and reports to the worker outside."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def examine(root: Path, slug: str, say: Say) -> None:
 
 
 def _board() -> str:
-    """The emulated GPU if its engine and nvcc are here; else the processor."""
+    """The emulated GPU needs its engine and nvcc."""
     if not is_built() or find_toolkit() is None:
         return CPU
     HOST.chmod(0o700)  # an archive drops the mode

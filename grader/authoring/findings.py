@@ -1,12 +1,10 @@
-"""Makes the findings of ``grader.schemas.proof``."""
-
 from __future__ import annotations
 
 from grader.schemas.proof import Check, Status
 
 
 def unless_waived(found: Check, reason: str | None) -> Check:
-    """The problems of a waived check become remarks."""
+    """A waived check's problems become remarks."""
     if reason is None or found.status is not Status.WEAK:
         return found
     problems = found.details or [found.summary]

@@ -1,5 +1,3 @@
-"""Whether judging changed under the same version number, by git."""
-
 from __future__ import annotations
 
 from contextlib import suppress
@@ -45,7 +43,7 @@ def changed_since_numbered(
     commit = numbered_in(catalogue, challenge.slug)
     if commit is None:
         return None
-    # A folder that today's grader cannot load was served by an older one.
+    # Today's grader cannot load it: an older one served it.
     with (
         suppress(BadRequest, NotFound, ChallengeInvalid),
         at_reference(catalogue, challenge.slug, commit) as then,

@@ -1,5 +1,3 @@
-"""A process that proves challenges, with one device and one box maker."""
-
 from __future__ import annotations
 
 import atexit

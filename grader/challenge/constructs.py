@@ -22,7 +22,6 @@ class Construct(StrEnum):
 
     @property
     def words(self) -> str:
-        """As in "this challenge forbids ..."."""
         return self.value.replace("_", " ")
 
     @property

@@ -1,4 +1,4 @@
-"""Plans of courses in a catalogue (``challenges/courses/NAME.toml``): assignments by weeks from the first day."""
+"""``challenges/courses/NAME.toml``: assignments by weeks from the first day."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _MAX_CHARS = 200
 
 
 class ExpressionError(ValueError):
-    """The message names the part and the reason."""
+    pass
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def parse(text: str) -> Expression:
 
 @dataclass(frozen=True)
 class Condition:
-    """Such as ``1 <= k <= cols``. ``names``: the sizes in it."""
+    """Such as ``1 <= k <= cols``."""
 
     text: str
     sides: tuple[Expression, ...]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import torch
 
 _NIBBLE = 15
-# Elements rounded at a time.
 _STEP = 1 << 22
 
 
@@ -172,7 +171,7 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     for start in range(0, flat.numel(), _STEP):
         part = flat[start : start + _STEP].double()
         size = part.abs() if facts.signed else part.clamp(min=0.0)
-        # Here a value halfway is below the upper neighbour; the lower one is right only if its code is even.
+        # A value halfway is below the upper neighbour; the lower one is right only if its code is even.
         place = torch.searchsorted(middles, size)
         clamped = place.clamp(max=max(0, middles.numel() - 1))
         place += ((place < middles.numel()) & (middles[clamped] == size) & (place % 2 == 1)).long()
@@ -194,13 +193,13 @@ def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     if dtype.complex:
         pairs = values.reshape(-1, 2)
         lost = ~pairs.isfinite().all(dim=-1, keepdim=True) & ~pairs.isnan()
-        # torch.where would change the bits of the poison.
+        # torch.where would change the poison's bits.
         return pairs.masked_fill(lost, float("nan")).reshape(values.shape)
     return values
 
 
 def missing_special(values: torch.Tensor, dtype: DType) -> str:
-    """What ``values`` hold that ``dtype`` does not have, before rounding; may be empty."""
+    """Values before rounding that ``dtype`` lacks; may be empty."""
     if not small_float(dtype) or not values.is_floating_point():
         return ""
     facts = dtype.as_float
@@ -212,7 +211,6 @@ def missing_special(values: torch.Tensor, dtype: DType) -> str:
 
 
 def native(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """As a reference receives them."""
     import torch
 
     if dtype is DType.BOOL:
@@ -242,7 +240,7 @@ def of_reference(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def given_tensor(values: torch.Tensor, dtype: DType, shape: tuple[int, ...]) -> torch.Tensor:
-    """What a submission in Python receives for an array of ``shape``."""
+    """For a submission in Python, of an array of ``shape``."""
     import torch
 
     words = encode(values.contiguous(), dtype)

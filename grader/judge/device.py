@@ -1,4 +1,4 @@
-"""What judging needs of a device: a protocol for each use. Back ends: ``host_device``, ``cuda``."""
+"""What judging needs of a device. Back ends: ``host_device``, ``cuda``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 class Gate(Protocol):
-    """See ``grader.judge.gate``."""
-
     descriptor: int
     round: int
 
@@ -47,22 +45,21 @@ class Gate(Protocol):
 @dataclass(frozen=True)
 class TimingPlan:
     rounds: int = 15
-    #: Rounds go on until the relative error is below ``enough`` or ``seconds`` are over.
+    #: Until the relative error is below ``enough`` or ``seconds`` are over.
     most_rounds: int = 15
     enough: float = 0.001
     control_rounds: int = 7
-    #: Rounds that do not count.
     warm_up: int = 2
     seconds: float = 6.0
-    #: Limits of one workload's ``rounds``: seconds in calls, and of waiting between.
+    #: Per workload's ``rounds``: seconds in calls, and of waiting between.
     call_seconds: float = 300.0
     between_seconds: float = 20.0
     #: Rounds of a cold device do not count, see ``grader.judge.timing.drifted``.
     settles: bool = False
 
 
-# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes, with 12 rounds as with
-# 30. The first round after warm-up takes as long as the eighth.
+# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes, with 12
+# rounds as with 30. The first round after warm-up takes as long as the eighth.
 GPU_PLAN = TimingPlan(
     rounds=12,
     most_rounds=240,
@@ -73,13 +70,13 @@ GPU_PLAN = TimingPlan(
     call_seconds=20.0,
     settles=True,
 )
-# Other programs use the host too. ``rounds`` take minutes for the slowest allowed kernels.
+# Hosts are shared. ``rounds`` take minutes for the slowest allowed kernels.
 HOST_PLAN = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
 
 
 @dataclass(frozen=True)
 class Floor:
-    """A negligible difference: ``share`` of the usual value, at least ``least`` seconds."""
+    """Negligible: ``share`` of the usual value, at least ``least`` seconds."""
 
     share: float
     least: float
@@ -89,34 +86,35 @@ class Floor:
 class Noise:
     """How far times around the gate may exceed the control's.
 
-    Uneven rounds raise it, by at most ``most`` of the time: a submission can provoke them, e.g. by heating the GPU.
+    Uneven rounds raise it, by at most ``most`` of the time: a submission can provoke them, e.g. by heating
+    the GPU.
     """
 
     before: Floor
     after: Floor
     most: float
-    #: Seconds. If a control's rounds differ by more, something shared the device.
+    #: Seconds. If a control's rounds differ by more, the device was shared.
     disturbed: float
 
 
 class OutputChecker(Protocol):
-    """Call ``aim`` before the round, ``spot_check`` and ``full_check`` in its window, the rest after it."""
+    """``aim`` precedes the round, ``spot_check`` and ``full_check`` are in its window, the rest follows."""
 
     def aim(self, question: Question) -> None:
-        """Prepare for this question's answers."""
+        pass
 
     def spot_check(self) -> None:
-        """Compare random elements, which must be ready by now."""
+        """Random elements, which must be ready by now."""
 
     def full_check(self) -> None:
-        """Takes equally long for wrong and right answers, so a control calibrates it. On a GPU it only enqueues."""
+        """As long for wrong as for right answers, so a control calibrates it. On a GPU it only enqueues."""
 
     def suspicious(self) -> bool: ...
 
     def explain(self, question: Question) -> Mismatch | None: ...
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
-        """A write around a buffer or, with ``inputs``, into an input."""
+        """Around a buffer or, with ``inputs``, into an input."""
 
 
 class DeviceRecord(Protocol):
@@ -124,42 +122,42 @@ class DeviceRecord(Protocol):
         """Called outside the window. False: repeat the round."""
 
     def warmed(self, rounds: int) -> bool:
-        """True if the device warmed too much over the last ``rounds`` rounds."""
+        pass
 
     def state(self) -> GpuState | None: ...
 
 
 class MemoryPlan(Protocol):
     def shortage(self, challenge: Challenge, workload: Workload) -> str:
-        """Empty if it fits."""
+        pass
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
-        """For a GPU-only case, asked before judging."""
+        pass
 
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
-        """True if it fits when only a judge uses the device."""
+        pass
 
     def has_room(self, challenge: Challenge, case: Case) -> bool: ...
 
     def make_room(self) -> None: ...
 
     def lacked_memory(self, error: Exception) -> bool:
-        """True if the judge's device memory ran out."""
+        pass
 
     def free_bytes(self) -> int: ...
 
     def may_keep(self, kept: int) -> bool:
-        """True if a submission's ``kept`` bytes left the judge its planned memory."""
+        """Whether a submission's ``kept`` bytes left the judge its planned memory."""
 
 
 class Staging(Protocol):
-    """Fixed memory: a question drawn long ago is as good as a new one."""
+    """Fixed memory, so a question's age does not matter."""
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
-        """Answers computed there need no copy."""
+        pass
 
     def stage(self, question: Question) -> Question:
-        """The previous question is lost."""
+        """Drops the previous question."""
 
 
 class Stream(Protocol):
@@ -169,13 +167,13 @@ class Stream(Protocol):
         """Finish all work and fix the device's state, before the call is queued."""
 
     def after_queued(self) -> None:
-        """Undo what the call's host part may have prepared, before the reveal."""
+        """Undo preparations of the call's host part, before the reveal."""
 
 
 class Hardware(Protocol):
     @property
     def name(self) -> str:
-        """Its board: "cpu", "h200"."""
+        pass
 
     @property
     def model(self) -> str: ...
@@ -188,11 +186,11 @@ class Hardware(Protocol):
 
     @property
     def on_processor(self) -> bool:
-        """Limits are in processor time."""
+        pass
 
     @property
     def modelled(self) -> bool:
-        """Times come from a model, see ``grader.judge.modelled``."""
+        """See ``grader.judge.modelled``."""
 
     def languages(self) -> tuple[Language, ...]: ...
 
@@ -203,7 +201,7 @@ class BoxDevice(Hardware, Protocol):
 
     @property
     def memory(self) -> str:
-        """Its name in a binding."""
+        pass
 
     @property
     def stream(self) -> Stream | None: ...
@@ -216,7 +214,7 @@ class BoxDevice(Hardware, Protocol):
     def make_gate(self) -> Gate: ...
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Show inputs to the runner, and leave none in a cache."""
+        """To the runner, and none in a cache."""
 
 
 class ArrayDevice(Hardware, Protocol):
@@ -228,22 +226,22 @@ class ArrayDevice(Hardware, Protocol):
 
     @property
     def memory_plan(self) -> MemoryPlan | None:
-        """None if everything fits."""
+        """None: everything fits."""
 
 
 class CaseDevice(ArrayDevice, Protocol):
     @property
     def passing_memories(self) -> MemoryMaker:
-        """For GPU-only cases; not kept."""
+        pass
 
     @property
     def warm_up_cases(self) -> bool:
-        """Each case needs an untimed call, because the first one compiles."""
+        """The first call of a case compiles."""
 
 
 class RatedDevice(Hardware, Protocol):
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
-        """If empty, it may measure ceilings."""
+        """Empty: it may measure."""
 
     def ceilings(self) -> Mapping[str, float]:
         """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty if unknown."""
@@ -266,7 +264,7 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """Modes of ``reference.py``."""
+        pass
 
     @property
     def staging(self) -> Staging | None:
@@ -284,6 +282,6 @@ class Device(BoxDevice, CaseDevice, TimedDevice, Protocol): ...
 
 
 def make_device(name: str, *indices: int) -> Device:
-    """On devices ``indices``, default: the first. Raises UnknownDevice, or BoxUnavailable if it cannot be used."""
+    """``indices`` default to the first. Raises UnknownDevice, or BoxUnavailable if it cannot be used."""
     device: Device = resolve_back_end(kind_of(name))(name, *(indices or (0,)))
     return device

@@ -1,5 +1,3 @@
-"""The part of a report about the judging machine."""
-
 from __future__ import annotations
 
 import functools
@@ -12,7 +10,6 @@ from grader.device_kinds import kind_of
 
 @functools.cache
 def cpu_model() -> str:
-    """The architecture if the name is unknown."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

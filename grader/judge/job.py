@@ -1,5 +1,3 @@
-"""A judge process's requests and answers, as JSON."""
-
 from __future__ import annotations
 
 from pydantic import Field
@@ -23,25 +21,20 @@ class Job(Strict):
     language: Language
     source: str
     device: str
-    #: Hexadecimal; known to this judgement only. Case seeds derive from it.
+    #: Hex, for this judgement only. Case seeds derive from it.
     seed_key: str
     #: Frozen: workload -> name -> microseconds (None: too short to measure).
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: Calibrated for this GPU, see ``RatedDevice``. If empty, the judge measures.
+    #: Of this GPU, see ``RatedDevice``; empty: the judge measures.
     ceilings: dict[str, float] = Field(default_factory=dict)
     #: A CUDA source's library, or a Triton source's kernels.
     artefact: Artefact | None = None
-    #: Fields for log lines.
     context: dict[str, str | int] = Field(default_factory=dict)
-    #: Public cases only, no times.
+    #: Without times.
     public_only: bool = False
-    #: Run this case alone.
     own_case: OwnCase | None = None
-    #: Timed instead of the challenge's.
     workloads: list[Workload] = Field(default_factory=list)
-    #: See ``grader.judge.quiz``.
     quiz: bool = False
-    #: See ``grader.judge.phases``.
     phases: bool = False
 
 
@@ -52,11 +45,11 @@ class JudgingProgress(Strict):
 
 class Outcome(Strict):
     report: Report
-    #: To be frozen for the device model and torch version.
+    #: To freeze for the device model and torch version.
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: Never in the report, which its author reads.
+    #: Not in the report, which its author reads.
     quiz: list[DrawnQuestion] = Field(default_factory=list)
-    #: Seconds by phase.
+    #: Seconds.
     phases: dict[str, float] = Field(default_factory=dict)
     #: Seconds by step.
     start: dict[str, float] = Field(default_factory=dict)

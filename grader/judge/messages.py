@@ -1,6 +1,6 @@
-"""Messages of a runner, bounded and checked. A submission's process decides no verdict and no time.
+"""A runner's messages, bounded and checked. A submission's process decides no verdict and no time.
 
-Our programs send the trusted times ``control_us`` and ``modelled_us``.
+Only our programs send ``control_us`` and ``modelled_us``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Message(BaseModel):
 class Failure(Message):
     """Shown to its author, never trusted."""
 
-    #: ``ours``: the emulated GPU's program failed, not the submission.
+    #: ``ours``: the emulated GPU's program failed.
     kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation", "ours"]
     type: Word
     message: Text
@@ -38,12 +38,12 @@ class Failure(Message):
 
     @property
     def sticky(self) -> bool:
-        """The CUDA context is lost: every later call in that process fails."""
+        """The CUDA context is lost: later calls in the process fail."""
         return self.kind == "cuda" and self.type.startswith("CUDA_ERROR")
 
 
 class Starting(Message):
-    """Sent before a submission is loaded."""
+    pass
 
 
 class Imported(Starting):
@@ -53,7 +53,6 @@ class Imported(Starting):
 class Hello(Starting):
     op: Literal["hello"]
     environment: Annotated[dict[Word, Word], Field(max_length=16)] = Field(default_factory=dict)
-    #: Seconds by step.
     seconds: Annotated[dict[Word, Annotated[float, Field(ge=0)]], Field(max_length=16)] = Field(
         default_factory=dict
     )
@@ -73,7 +72,7 @@ class OfCall(Message):
 
 
 class Compiling(OfCall):
-    """A submission can always claim this."""
+    """Submissions can always claim this."""
 
     op: Literal["compiling"]
     kernel: Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>=, ]+$")]
@@ -95,15 +94,13 @@ class SeenKernel(Message):
 
 
 class Seen(Message):
-    """A hint, which a submission can forge."""
+    """A hint, which submissions can forge."""
 
     library_ops: Annotated[list[Name], Field(max_length=8)] = Field(default_factory=list)
     kernels: Annotated[list[SeenKernel], Field(max_length=16)] = Field(default_factory=list)
 
 
 class Unfreed(Message):
-    """Device memory and the lines that allocated it."""
-
     bytes: int = Field(ge=0, le=1 << 50)
     allocations: int = Field(ge=1, le=1 << 40)
     lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
@@ -119,29 +116,27 @@ class Unfreed(Message):
 class SampledLaunch(Message):
     blocks: int = Field(ge=0, le=1 << 63)
     ran: int = Field(ge=0, le=1 << 63)
-    #: Blocks that ran, without those from places where more ran than elsewhere.
+    #: Without blocks from places where more ran than elsewhere.
     fair: int = Field(ge=0, le=1 << 63)
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Sampled(Message):
-    """What an emulated GPU ran of a call on large arrays."""
-
     launches: Annotated[list[SampledLaunch], Field(max_length=64)] = Field(default_factory=list)
-    #: Why results are worthless: more than blocks was left out.
+    #: Results are worthless: more than blocks was left out.
     incomplete: Word = ""
-    #: It might behave differently if every block ran.
+    #: All blocks might behave differently.
     guessed: bool = False
     #: Blocks combine results, so these could differ.
     combined: bool = False
     #: Blocks of a counted launch differ in work.
     uneven: bool = False
-    #: Warp instructions of all blocks, estimated from those that ran.
+    #: Of all blocks, in warp instructions, estimated.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Forgotten(Message):
-    """Launches, copies and memsets that nobody waited for."""
+    """Nobody waited for these launches, copies and memsets."""
 
     operations: int = Field(ge=1, le=1 << 40)
     lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
@@ -153,8 +148,6 @@ class Forgotten(Message):
 
 
 class Reason(Message):
-    """See ``emulator/stepping/not_stored.py``."""
-
     how: Literal["branch", "mask", "elsewhere"]
     line: Small
     store_line: Small
@@ -164,7 +157,7 @@ class Reason(Message):
 
 
 class Stepped(Message):
-    """The failing block in base64, see ``emulator/stepping/recorder.py``; or why there is none."""
+    """In base64, see ``emulator/stepping/recorder.py``; or why there is none."""
 
     data: Annotated[
         str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
@@ -192,7 +185,7 @@ Whole = Annotated[int, Field(ge=0, le=1 << 62)]
 
 
 class QuizFact(Message):
-    """See ``emulator/stepping/quiz.py``. ``choices``: lines; 0 is none of them."""
+    """See ``emulator/stepping/quiz.py``. ``choices``: lines; 0: none of them."""
 
     kind: Literal["blocks", "first_write", "elements", "active", "sectors", "passes", "barrier", "race"]
     answer: Whole
@@ -213,7 +206,7 @@ class QuizFact(Message):
 
 
 class ConstructPlace(Message):
-    """``text``: an opcode; for spills, the bytes that a thread moves."""
+    """``text``: an opcode; for spills, bytes that a thread moves."""
 
     what: Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z_]+$")]
     kernel: KernelName
@@ -253,7 +246,7 @@ class Returned(Message):
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     waits_left_out: bool = False
     seen: Seen | None = None
-    #: Warp instructions on an emulated GPU.
+    #: Warp instructions, emulated.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
     quiz: Annotated[list[QuizFact], Field(max_length=8)] | None = None
     constructs: Constructs | None = None
@@ -263,8 +256,6 @@ Packed = Annotated[str, StringConstraints(max_length=limits.MESSAGE_BYTES)]
 
 
 class Wrote(Message):
-    """See ``grader.schemas.error_map.Writer``."""
-
     by: Literal["thread", "copy", "host", "nobody"]
     kernel: KernelName = ""
     block: Index = (0, 0, 0)
@@ -274,16 +265,13 @@ class Wrote(Message):
 
 
 class WritingBlocks(Message):
-    """See ``grader.schemas.error_map.Blocks``."""
-
     cells: Packed
     table: Packed
     kernels: Annotated[list[KernelName], Field(max_length=limits.ERROR_MAP_LAUNCHES)]
 
 
 class Would(Message):
-    """The thread that would write an element, by the index that wrote ``like``. ``work``: the launch's number in the
-    call."""
+    """Would write an element, by the index that wrote ``like``. ``work``: the launch's number in the call."""
 
     work: Small
     kernel: KernelName
@@ -299,19 +287,16 @@ class Would(Message):
 
     @property
     def exists(self) -> bool:
-        """True if the launch has that thread."""
         sizes = (*self.grid, *self.threads)
         return all(at < size for at, size in zip((*self.block, *self.thread), sizes, strict=True))
 
 
 class Writers(Message):
-    """Sent by the emulated GPU's program."""
-
     op: Literal["writers"]
     first: Wrote | None = None
     would: Would | None = None
     blocks: WritingBlocks | None = None
-    #: Inputs that were read in part: a byte per element, 1 if read.
+    #: Partly read inputs: a byte per element, 1 if read.
     unread: Annotated[dict[Word, Packed], Field(max_length=64)] = Field(default_factory=dict)
 
 

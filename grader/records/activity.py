@@ -1,5 +1,3 @@
-"""Queries for a profile, which read only that person's rows, or the first few of a challenge."""
-
 from __future__ import annotations
 
 import json
@@ -52,7 +50,7 @@ class BoardBest:
 
 
 def submission_events(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
-    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, outside the competitions ``without`` (ids)."""
+    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``. ``without``: competitions (ids)."""
     table = SubmissionRow
     found = session.execute(
         select(table.challenge, table.language, table.verdict, table.created_at, table.set_aside)
@@ -80,7 +78,7 @@ def entries(session: Session, user: int) -> list[BoardBest]:
 
 
 def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
-    """``BoardBest.id`` -> rank as in ``grader.records.ranks``, counted in the boards' index in one statement."""
+    """By ``BoardBest.id``, as in ``grader.records.ranks``, in one statement on the boards' index."""
     table, own = SubmissionRow, _OWN
     if not entries:
         return {}
@@ -103,9 +101,9 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
 
 
 def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
-    """Challenges that this student solved first. ``without``: competitions (ids)."""
+    """``without``: competitions (ids)."""
     table, author, own = SubmissionRow, UserRow, _OWN
-    # Worded like the condition of the progress index.
+    # In the words of the progress index.
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))

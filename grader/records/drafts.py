@@ -1,4 +1,4 @@
-"""Each query names the user: nobody else may see a draft."""
+"""Each query names the user: drafts are private."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftR
 
 
 def lock(session: Session, user: int) -> None:
-    """Nothing races with the check of ``based_on``."""
+    """Prevents races with the check of ``based_on``."""
     session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
 
 

@@ -1,4 +1,4 @@
-"""Rows of any table as lines of JSON and back, for either database.
+"""Rows of tables as lines of JSON and back, for either database.
 
 Tables come from the database, not the models: a newer grader makes a backup before its upgrade.
 """
@@ -33,7 +33,6 @@ _ROWS = 200
 
 
 def tables(connection: Connection) -> list[Table]:
-    """Each after the tables that it refers to."""
     return [table for table in _reflect(connection).sorted_tables if table.name != VERSION_TABLE]
 
 
@@ -54,7 +53,6 @@ def drop_all(connection: Connection) -> None:
 
 
 def lines(connection: Connection, table: Table) -> Iterator[bytes]:
-    """The columns' names, then a line per row."""
     yield _line([column.name for column in table.columns])
     ordered = select(table).order_by(*table.primary_key.columns)
     for row in connection.execute(ordered, execution_options={"yield_per": _ROWS}):
@@ -111,7 +109,7 @@ def _value(connection: Connection, table: Table, name: str, value: Any) -> Any:
 
 
 def _go_on_counting(connection: Connection, table: Table) -> None:
-    """PostgreSQL's id sequences do not notice explicit ids."""
+    """Explicit ids do not advance PostgreSQL's sequences."""
     if connection.dialect.name != "postgresql" or "id" not in table.columns:
         return
     sequence = connection.scalar(select(func.pg_get_serial_sequence(table.name, "id")))

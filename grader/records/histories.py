@@ -1,5 +1,3 @@
-"""Lists of submissions or of runs, newest first."""
-
 from __future__ import annotations
 
 import json
@@ -28,7 +26,7 @@ from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.similarity import Decision
 
-# Reports searched for one with torch.
+# The newest reports, of which one should name torch.
 _SEARCHED = 64
 
 
@@ -46,7 +44,7 @@ class History:
     runs: bool = False
     verdict: Verdict | None = None
     flag: Flag | None = None
-    # Received, both ends included.
+    # When received, inclusive.
     since: datetime | None = None
     until: datetime | None = None
     taught: Taught | None = None
@@ -77,7 +75,6 @@ class History:
 
     @property
     def by_flag(self) -> bool:
-        """The flag for similar submissions has a separate table."""
         return self.flag is not None and self.flag is not Flag.SIMILAR
 
     def narrow(self, query: Select[Any]) -> Select[Any]:
@@ -99,7 +96,7 @@ def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     if len(taught.challenges) == 1:
         of_challenges = table.challenge == taught.challenges[0]
     else:
-        # An expression: each challenge's index would need a sort, the one of all is in order.
+        # An expression: each challenge's index would need a sort; the index of all is in order.
         of_challenges = table.challenge.concat("").in_(taught.challenges)
     return [of_challenges, (table.user_id + 0).in_(students), rule]
 
@@ -116,7 +113,6 @@ def _similar() -> Select[str]:
 
 
 def count(session: Session, history: History) -> int:
-    """At most ``limits.LISTED_MOST``."""
     found = history.narrow(select(SubmissionRow.id)).limit(limits.LISTED_MOST).subquery()
     return session.scalar(select(func.count()).select_from(found)) or 0
 
@@ -132,7 +128,7 @@ def page(
     behind: list[ColumnElement[bool]] = []
     if older_than is not None:
         at = older_than.created_at
-        # An index can start at the first condition.
+        # So an index can start here.
         behind = [received <= at, or_(received < at, number < older_than.id)]
     return session.scalars(
         history.narrow(select(table))
@@ -145,7 +141,7 @@ def page(
 
 
 def last_versions(session: Session) -> dict[str, str]:
-    """Of python, torch and triton, from the newest report with torch; may be empty."""
+    """Of python, torch and triton, in the newest report with torch; may be empty."""
     newest = (
         select(ReportRow.submission_id, ReportRow.attempt)
         .order_by(ReportRow.submission_id.desc())

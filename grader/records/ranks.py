@@ -1,5 +1,3 @@
-"""The one ranking for web, API and CLI."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -24,7 +22,7 @@ _IDS = 1_000
 
 @dataclass(frozen=True)
 class Board:
-    """``until``: only submissions received by then."""
+    """``until``: received by then."""
 
     challenge: str
     version: int
@@ -34,7 +32,7 @@ class Board:
 
 
 class BoardEntry(NamedTuple):
-    """``submission`` and ``user`` are row ids. ``at`` is in the database's form."""
+    """``submission``, ``user``: row ids. ``at``: the database's form."""
 
     submission: int
     user: int
@@ -45,7 +43,7 @@ class BoardEntry(NamedTuple):
 
     @property
     def order(self) -> tuple[float, Any, int]:
-        """A user's first in this order is the user's entry."""
+        """A user's first is the user's entry."""
         return self.time_us, self.at, self.submission
 
 
@@ -66,7 +64,7 @@ class Detail(NamedTuple):
 
 
 def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
-    """Worded for the boards' index."""
+    """In the words of the boards' index."""
     table = SubmissionRow
     which = [table.challenge == board.challenge, table.version == board.version, table.device == board.device]
     in_language = [table.language == board.language] if board.language else []
@@ -75,7 +73,9 @@ def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
 
 
 def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
-    """One per user, without users ``without`` a rank: the fastest; of equal times, the first."""
+    """Each user's fastest, the first of equal times, from the index alone. Users ``without`` a rank have
+    none.
+    """
     table = SubmissionRow
     # From the index alone: sources make the rows wide.
     order = (table.time_us, table.created_at, table.id)
@@ -94,7 +94,7 @@ def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
 
 def _columns() -> list[ColumnElement[Any]]:
     table = SubmissionRow
-    # Parsing ten thousand times takes long.
+    # Parsing ten thousand times is slow.
     at = type_coerce(table.created_at, _Raw()).label("at")
     return [
         *(
@@ -154,7 +154,6 @@ def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
 
 
 def entries_by_device(session: Session, challenge: str, version: int) -> dict[str, int]:
-    """People, staff included."""
     table = SubmissionRow
     found = session.execute(
         select(table.device, func.count(func.distinct(table.user_id)).label("people"))
@@ -166,7 +165,6 @@ def entries_by_device(session: Session, challenge: str, version: int) -> dict[st
 
 
 def best_of(session: Session, board: Board, users: Collection[int]) -> Place | None:
-    """The best entry of ``users``; its rank is 0."""
     table = SubmissionRow
     found = session.execute(
         select(table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us)
@@ -174,7 +172,7 @@ def best_of(session: Session, board: Board, users: Collection[int]) -> Place | N
         .order_by(table.time_us, table.created_at, table.id)
         .limit(1)
     ).first()
-    # RANKED rows have all of these.
+    # RANKED rows have all.
     return Place(0, *found) if found else None  # type: ignore[arg-type]
 
 
@@ -188,7 +186,7 @@ def ranked(
     offset: int = 0,
     without: Collection[int] = (),
 ) -> list[LeaderboardEntry]:
-    """With real names, for staff. Others use ``service.leaderboard``."""
+    """With real names, for staff; others use ``service.leaderboard``."""
     last = None if limit is None else offset + limit
     found = places(session, Board(challenge, version, device, language), without)[offset:last]
     known = details(session, [place.submission for place in found])
@@ -230,9 +228,7 @@ def boards(session: Session, challenge: str, version: int) -> set[str]:
 
 
 def record_steps(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """Submissions that beat the record before them by more than the board's resolution, oldest first, with
-    rank 0.
-    """
+    """Beat the record before by more than the board's resolution; oldest first, rank 0."""
     table = SubmissionRow
     before = func.min(table.time_us).over(order_by=(table.created_at, table.id), rows=(None, -1))
     columns = (table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us, table.created_at)
@@ -257,7 +253,6 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
 
 
 def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:
-    """The ``limit`` newest accepted times of the owner of ``like`` on its board, oldest first."""
     table = SubmissionRow
     found = session.scalars(
         select(table)

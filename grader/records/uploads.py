@@ -19,7 +19,6 @@ def find(session: Session, challenge: str, number: int, whole: bool = False) -> 
 
 
 def of_challenge(session: Session, challenge: str | None = None) -> Sequence[UploadRow]:
-    """Newest first; None: of every challenge."""
     query = select(UploadRow).order_by(UploadRow.id.desc())
     return session.scalars(
         query if challenge is None else query.where(UploadRow.challenge == challenge)
@@ -27,7 +26,6 @@ def of_challenge(session: Session, challenge: str | None = None) -> Sequence[Upl
 
 
 def by_challenge(session: Session, challenges: Collection[str]) -> dict[str, list[UploadRow]]:
-    """Oldest first, without archives."""
     table = UploadRow
     found: dict[str, list[UploadRow]] = {}
     wanted = select(table).where(table.challenge.in_(challenges)).order_by(table.challenge, table.number)
@@ -68,7 +66,7 @@ def all_in_use(session: Session) -> list[tuple[str, int, str]]:
 
 
 def use(session: Session, challenge: str, number: int | None, now: datetime) -> None:
-    """None: serve no upload of the challenge."""
+    """None: no upload."""
     table = UploadRow
     at = {"synchronize_session": False}
     session.execute(
@@ -85,7 +83,6 @@ def use(session: Session, challenge: str, number: int | None, now: datetime) -> 
 
 
 def waiting(session: Session, now: datetime) -> int:
-    """Includes checks whose worker is gone."""
     return session.scalar(select(func.count()).select_from(UploadRow).where(_free(now))) or 0
 
 
@@ -96,7 +93,7 @@ def _free(now: datetime) -> Any:
 
 
 def claim(session: Session, worker: str, now: datetime, lease_s: float) -> UploadRow | None:
-    """The oldest one. Call it within ``writing``."""
+    """The oldest. Call within ``writing``."""
     row = session.scalar(
         select(UploadRow)
         .where(_free(now))

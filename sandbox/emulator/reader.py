@@ -1,5 +1,3 @@
-"""Reads DWARF within bounds."""
-
 from __future__ import annotations
 
 

@@ -1,4 +1,4 @@
-"""The last writer of an element, from the race check's records."""
+"""From the race check's records."""
 
 from __future__ import annotations
 

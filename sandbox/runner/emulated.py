@@ -1,6 +1,5 @@
-"""Imports the emulator's package for a runner, and words its findings.
-
-The package is next to the runner's folder (``grader.sandbox.image.PROGRAMS``).
+"""Imports the emulator's package, which is next to the runner's folder (``grader.sandbox.image.PROGRAMS``),
+and words its findings.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ _ABOVE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MOST_SHOWN = 3
 # Half of what the judge accepts.
 _MOST_CHARS = 4000
-# Threads returned while others waited: a card does not wait for them.
+# A card does not wait for threads that have returned.
 _PASSED_BY = "barrier_exited"
 _MOST_LAUNCHES = 64
 
 
-# The parser's; shown as ptxas says it.
+# The parser's words; shown as ptxas's.
 _TOO_MUCH_SHARED = re.compile(r"(\S+) has ([\d,]+) bytes of shared memory, and may have ([\d,]+)")
 
 
 def part(name: str) -> Any:
-    """A module such as ``device``. The folder's neighbours stay out of reach."""
+    """Such as ``device``. The folder's neighbours stay out of reach."""
     sys.path.insert(0, _ABOVE)
     try:
         return importlib.import_module(f"emulator.{name}")
@@ -35,7 +34,7 @@ def part(name: str) -> Any:
 
 
 def refused(library: bytes, filename: str) -> str:
-    """An error, in the compiler's form, about an instruction that the emulated GPU lacks; else empty."""
+    """A compiler's error about an instruction that the emulated GPU lacks, else empty."""
     engine, fatbin, lower, ptx = (part(name) for name in ("engine", "fatbin", "lower", "ptx"))
     for text in fatbin.ptx_of(fatbin.section_of(library)):
         try:
@@ -57,7 +56,7 @@ def refused(library: bytes, filename: str) -> str:
 
 
 def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | None:
-    """In ``failure.describe``'s form. ``programs``: speak of Triton's programs, not threads."""
+    """In ``failure.describe``'s form. ``programs``: Triton's, not threads."""
     explain = part("explain")
     if returned.broken:
         return {**finding("emulator", returned.broken[-_MOST_CHARS:], 0), "kind": "ours"}
@@ -67,7 +66,7 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     found = [fault for fault in (returned.fault, *returned.findings) if fault is not None]
     if all(fault.kind == _PASSED_BY for fault in found):
         found = []
-    # An early read is a consequence of a race of streams.
+    # A race of streams causes early reads.
     found.sort(key=lambda fault: fault.kind != "stream_race")
     if programs:
         found = [fault for fault in found if not explain.is_compilers(fault)]
@@ -108,7 +107,7 @@ def unfreed_of(returned: Any) -> dict[str, Any] | None:
 
 
 def sampled_of(sample: Any) -> dict[str, Any] | None:
-    """The part of a call that ran; None: all."""
+    """The part of a call that ran, if not all."""
     if sample is None:
         return None
     launches = [
@@ -142,7 +141,6 @@ def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
 
 
 def step_of(recorder: Any) -> dict[str, Any] | None:
-    """For the judge; None: nothing."""
     if not (recorder.bundle or recorder.why or recorder.reason):
         return None
     return {**recorder.told(), "reason": recorder.reason}
@@ -172,7 +170,6 @@ def remarks_of(returned: Any) -> list[str]:
 
 
 def forgotten_of(returned: Any) -> dict[str, Any] | None:
-    """Operations that nothing waited for."""
     if not returned.forgotten:
         return None
     lines = sorted({line for line in returned.forgotten_lines if line})[:_MOST_SHOWN]

@@ -1,5 +1,3 @@
-"""The judge's buffers at addresses that only the emulated GPU's kernels can use."""
-
 from __future__ import annotations
 
 import ctypes
@@ -22,7 +20,7 @@ class EmulatedBinding(HostBinding):
         self.addresses: dict[str, int] = {}
 
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
-        """Returns the buffer's address on ``device``. ``written``: it may be read."""
+        """The buffer's address on ``device``. ``written``: it may be read."""
         address = int(
             device.adopt(
                 self.address(entry), entry["nbytes"], entry["name"], written=written, gpu=entry.get("gpu", 0)
@@ -83,7 +81,6 @@ class EmulatedBinding(HostBinding):
             device.engine.sample = None
 
     def leave(self) -> None:
-        """May be called again."""
         for address in self.addresses.values():
             self._device.forget(address)
         self.addresses.clear()

@@ -1,5 +1,3 @@
-"""Maps the judge's shared memory."""
-
 from __future__ import annotations
 
 import ctypes

@@ -1,5 +1,3 @@
-"""Seconds of each part of a runner's preparation."""
-
 from __future__ import annotations
 
 import contextlib

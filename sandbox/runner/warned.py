@@ -1,7 +1,4 @@
-"""Shows libraries' warnings at the submission's line.
-
-NumPy's warnings name a line of Triton's interpreter, which means nothing to a student.
-"""
+"""Shows libraries' warnings at the submission's line: NumPy's name a line of Triton's interpreter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Only our own text is highlighted here: a regex lexer can be kept busy for minutes. static/built/listing.js does
-students'."""
+"""Highlights only our own text: a regex lexer can be kept busy for minutes. static/built/listing.js does
+students'.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,6 @@ def _mark(line: int, mark: tuple[int, int] | None) -> str:
 
 
 def lines(source: str) -> list[str]:
-    """Without empty lines at the end."""
     return source.rstrip("\n").split("\n")
 
 

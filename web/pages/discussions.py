@@ -1,5 +1,3 @@
-"""Discussions of challenges and chapters, and the form that reports an error on their pages."""
-
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for

@@ -1,5 +1,3 @@
-"""A result, prepared for ``templates/report``."""
-
 from __future__ import annotations
 
 import re
@@ -164,7 +162,7 @@ def result(
 
 def _cell(number: int, case: CaseReport) -> Cell:
     row = case.verdict.row
-    if case.prints:  # shown by block and thread instead
+    if case.prints:  # shown by block and thread
         case = case.model_copy(update={"output": ""})
     return Cell(number, case, row.letter, _SHAPES[row.fault])
 

@@ -1,5 +1,3 @@
-"""Also of removed and hidden challenges."""
-
 from __future__ import annotations
 
 from grader.errors import GraderError
@@ -7,7 +5,7 @@ from grader.web.current import platform
 
 
 def of(slug: str) -> str:
-    """The slug if the catalogue lacks the challenge."""
+    """Also of removed and hidden challenges; the slug if the catalogue lacks it."""
     try:
         return platform().catalogue.load(slug).manifest.title
     except GraderError:

@@ -1,1 +1,0 @@
-"""Writes challenges in the forms of other platforms, for `grader challenge export`."""

@@ -1,4 +1,4 @@
-"""Writes a challenge in another platform's form, without anything hidden."""
+"""Nothing hidden is exported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KernelBench's form: one size, no edge cases, no tolerance."""
+"""One size, no edge cases, no tolerance."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Reads challenges of other platforms, for `grader challenge import`."""

@@ -1,5 +1,3 @@
-"""Lets a problem's code draw a challenge's inputs."""
-
 from __future__ import annotations
 
 import re
@@ -46,7 +44,6 @@ class Drawn:
 
     @classmethod
     def of(cls, found: Mapping[str, Any], names: Mapping[str, str]) -> Drawn | None:
-        """None if the usual draws do."""
         said = found.get("drawn")
         if not said or not said["needed"]:
             return None

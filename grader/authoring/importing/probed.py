@@ -1,5 +1,3 @@
-"""Shared by readers of other platforms' problems, see ``probe.py``."""
-
 from __future__ import annotations
 
 import ast
@@ -13,7 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 Json = dict[str, Any]
-# Samples with different sizes show most.
+# Different sizes show most.
 MOST_SAMPLES = 12
 # Too few to say how they are drawn.
 _FEW_ELEMENTS = 32
@@ -21,7 +19,7 @@ COMPARISONS = ("verbose_allclose", "allclose", "assert_close", "verbose_allequal
 
 
 class Unable(Exception):
-    """The problem cannot be a challenge; the message says why."""
+    pass
 
 
 class OnCpu(TorchFunctionMode):

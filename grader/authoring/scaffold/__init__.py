@@ -1,1 +1,0 @@
-"""Writes the folder of a new challenge: a working example for a teacher to edit."""

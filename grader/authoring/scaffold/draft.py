@@ -1,5 +1,3 @@
-"""Reads and completes the options of `grader challenge new`."""
-
 from __future__ import annotations
 
 import math
@@ -42,7 +40,7 @@ _SPARE_TIME = 1.1
 
 @dataclass(frozen=True)
 class Draft:
-    """``args`` and ``workloads`` are as in ARG_HINT and WORKLOAD_HINT."""
+    """``args`` and ``workloads``: see ARG_HINT and WORKLOAD_HINT."""
 
     slug: str
     title: str
@@ -52,10 +50,10 @@ class Draft:
     args: Sequence[str | Argument] = DEFAULT_ARGS
     workloads: Sequence[str] = ()
     languages: Sequence[Language] = field(default_factory=usual)
-    # : Conditions on the sizes, such as ``k <= cols``.
+    # On the sizes, such as ``k <= cols``.
     constraints: Sequence[str] = ()
     gpus: int = 1
-    # : An expression in the sizes; empty: one per element of a result.
+    # An expression in the sizes; empty: one per element of a result.
     flops: str = ""
 
     def manifest(self) -> Manifest:
@@ -179,7 +177,6 @@ def _ranks(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _is_short(manifest: Manifest, workload: Workload) -> bool:
-    """No GPU ranks it."""
     seconds = roofline_seconds(manifest, workload, H200) or 0.0
     return seconds * 1e6 < limits.RANKED_ROOFLINE_US * (1 - UNCLEAR)
 

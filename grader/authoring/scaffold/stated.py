@@ -1,4 +1,4 @@
-"""A new challenge from a signature and a PyTorch reference, without kernels and prose."""
+"""From a signature and a PyTorch reference, without kernels and prose."""
 
 from __future__ import annotations
 
@@ -118,7 +118,6 @@ class Stated:
         return self._asked(manifest).of(suite.hidden_cases(manifest))
 
     def solutions(self, manifest: Manifest) -> Mapping[Language, str]:
-        """Placeholders."""
         return {
             language: f"{language.comment} {TO_DO}\n{starter(manifest, language)}"
             for language in manifest.languages
@@ -163,7 +162,6 @@ def write_stated(
 
 
 def _propose(challenge: Challenge) -> str:
-    """Returns advice if there is no tolerance."""
     found = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu")
     proposed = found.proposed
     path = challenge.folder / "challenge.toml"

@@ -1,1 +1,0 @@
-"""The judge's back end for NVIDIA GPUs."""

@@ -1,5 +1,3 @@
-"""Well-known numbers with too few digits."""
-
 from __future__ import annotations
 
 import math
@@ -13,7 +11,7 @@ _KNOWN = {
     "log10(e)": math.log10(math.e), "ln(10)": math.log(10),
 }  # fmt: skip
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d{2,}|\.\d{2,})[fFlL]?\b(?![.\w])")
-# Digits of float32; shorter numbers may be anything.
+# float32's digits; shorter numbers may be anything.
 _DIGITS, _FEWEST = 7, 3
 
 

@@ -1,5 +1,3 @@
-"""Alembic's entry point. The connection comes from ``grader.records.schema``, in a transaction."""
-
 from alembic import context
 
 from grader.records.models import Base

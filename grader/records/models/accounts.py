@@ -1,6 +1,4 @@
-"""Only SHA-256s of secrets are stored: each has enough random bits, or so short a life, that a plain hash is
-safe.
-"""
+"""Secrets are stored as SHA-256s: each is random or short-lived enough for a plain hash."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ _SHA256 = 64
 
 
 class UserRow(Base):
-    """After deletion the row stays under a made-up name."""
+    """Stays under a made-up name after deletion."""
 
     __tablename__ = "users"
     __table_args__ = (Index(None, "email_key", unique=True),)
@@ -72,7 +70,6 @@ class TokenRow(Base):
     scopes: Mapped[str] = mapped_column(
         String(64), default="read submit staff", server_default="read submit staff"
     )
-    # Of the client that made it.
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS), default="", server_default="")
 
 
@@ -93,7 +90,7 @@ class LinkRow(Base):
 
 
 class InvitationRow(Base):
-    """Lets ``uses`` people make an account. ``made_by`` is null if the operator made it."""
+    """For ``uses`` accounts. ``made_by`` null: the operator."""
 
     __tablename__ = "invitations"
 
@@ -119,7 +116,7 @@ class DeviceCodeRow(Base):
     state: Mapped[str] = mapped_column(String(16), default="pending")
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     scopes: Mapped[str] = mapped_column(String(64))
-    # Null: the longest.
+    # Null: the longest life.
     days: Mapped[int | None]
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS))
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
@@ -131,7 +128,7 @@ class DeviceCodeRow(Base):
 
 
 class DeletionRow(Base):
-    """Owner and staff can cancel it until ``due_at``."""
+    """Owner and staff can cancel until ``due_at``."""
 
     __tablename__ = "account_deletions"
 

@@ -18,7 +18,7 @@ from grader.service.accounts.links import LinkUseless
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Keys of mailed links lack this prefix.
+# Mailed links' keys lack it.
 PREFIX = "inv_"
 _LARGEST_NUMBER = 2**31 - 1
 
@@ -26,8 +26,9 @@ _LARGEST_NUMBER = 2**31 - 1
 def make(
     platform: Platform, body: InvitationBody, maker: User | None = None, base: str = ""
 ) -> NewInvitation:
-    """``maker`` None: an operator. ``base``: for the link, unless the settings have one. Raises NotAllowed (students,
-    or for staff), Conflict (no sign-up here)."""
+    """``maker`` None: an operator. ``base``: for the link, unless the settings have one. Raises NotAllowed
+    (students, or for staff), Conflict (no sign-up here).
+    """
     if maker is not None:
         check_staff(maker)
         if Role(body.role) is not Role.STUDENT and not maker.admin:
@@ -56,7 +57,7 @@ def make(
 
 
 def list_all(platform: Platform, user: User | None = None) -> InvitationList:
-    """Usable invitations, newest first. Raises NotAllowed."""
+    """Usable ones, newest first. Raises NotAllowed."""
     if user is not None:
         check_staff(user)
     statement = (

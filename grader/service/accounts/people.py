@@ -1,4 +1,4 @@
-"""``user`` None: an operator on the server."""
+"""``user`` None: an operator."""
 
 from __future__ import annotations
 

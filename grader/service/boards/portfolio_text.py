@@ -16,7 +16,6 @@ def heading(found: Portfolio) -> str:
 
 
 def facts(entry: PortfolioEntry) -> list[tuple[str, str]]:
-    """In display order."""
     found = [("Challenge", f"{entry.challenge}, version {entry.version}")]
     found.append(("Language", entry.language.display_name))
     found.append(("Device", entry.device))
@@ -42,7 +41,7 @@ def facts(entry: PortfolioEntry) -> list[tuple[str, str]]:
 
 
 def markdown(found: Portfolio) -> str:
-    """Notes are quoted; sources are fenced so that none can end its block."""
+    """Notes are quoted; no source can end its fence."""
     parts = [f"# Kernels of {_plain(found.user)}", f"{heading(found)}."]
     for entry in found.entries:
         parts.append(f"## {_plain(entry.title)}")
@@ -61,5 +60,4 @@ def _fenced(entry: PortfolioEntry) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escapes Markdown."""
     return _NOT_PLAIN.sub(r"\\\1", text)

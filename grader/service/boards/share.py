@@ -1,4 +1,4 @@
-"""Results shared by a secret link, without name and source."""
+"""By a secret link, without name and source."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ _KEY = re.compile(rf"[A-Za-z0-9_-]{{{SHARE_KEY_CHARS}}}")
 
 @dataclass(frozen=True)
 class SharedResult:
-    """For ``templates/report``, without the owner."""
-
     challenge: str
     version: int
     language: Language
@@ -97,7 +95,7 @@ def shared(platform: Platform, key: str) -> SharedResult:
 
 
 def without_source(report: Report) -> Report:
-    """Drops fields that may quote the source."""
+    """Drops fields that may quote it."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
     rules = [

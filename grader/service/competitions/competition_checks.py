@@ -84,7 +84,7 @@ def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
         if wanted.name in seen:
             raise BadRequest(f"{body.challenge}: the sizes {wanted.name} appear twice.")
         seen.add(wanted.name)
-        # A baseline is stored under this name.
+        # Baselines are stored under it.
         if named.get(competition_draws.workload_name(wanted.sizes), wanted.sizes) != wanted.sizes:
             raise BadRequest(f"{body.challenge}: {wanted.name} is the name of a workload with other sizes.")
 

@@ -1,4 +1,6 @@
-"""Finals judge finalists again on hidden seeds and sizes, several times, on one machine, through the normal queue."""
+"""Finalists are judged again on hidden seeds and sizes, several times, on one machine, through the normal
+queue.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,9 @@ from grader.service.platform import Platform
 
 
 def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsBody) -> FinalView:
-    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none, or nothing accepted),
-    Conflict (before the end, during a final, after the results)."""
+    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none, or nothing
+    accepted), Conflict (before the end, during a final, after the results).
+    """
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         if record.final(found.session, found.row.id) is not None:
@@ -68,9 +71,10 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
 
 
 def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> FinalView:
-    """Repeating it queues only failed judgements. Raises NotAllowed, NotFound, Conflict (before the end, unjudged or
-    regraded submissions, no finalists, a machine without a device, another version, another final, published
-    results)."""
+    """Repeating it queues failed judgements. Raises NotAllowed, NotFound, Conflict (before the end, unjudged
+    or regraded submissions, no finalists, a machine without a device, another version, another final,
+    published results).
+    """
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         known = record.final(found.session, found.row.id)
@@ -115,7 +119,8 @@ def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
 
 def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
     """The final's, else the live board's. Idempotent. Raises NotAllowed, NotFound, Conflict (before the end,
-    unjudged, or in a regrade)."""
+    unjudged, or in a regrade).
+    """
     with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
         if found.row.results_at is None:
             _check_over(found)
@@ -136,7 +141,7 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
 
 
 def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
-    """For all after the results, before for staff. Raises NotAllowed, and as ``open_competition.reading``."""
+    """For staff; after the results for all. Raises NotAllowed, and as ``open_competition.reading``."""
     with reading(platform, user, slug) as found:
         if not found.staff and found.row.results_at is None:
             raise NotAllowed("The results are not published yet.")
@@ -144,8 +149,9 @@ def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
 
 
 def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
-    """For staff and the team, and by the rules for all after the results. Raises NotAllowed, NotFound, and as
-    ``open_competition.reading``."""
+    """For staff and the team; after the results for all, if the rules say so. Raises NotAllowed, NotFound,
+    and as ``open_competition.reading``.
+    """
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)

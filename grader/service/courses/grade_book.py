@@ -1,4 +1,4 @@
-"""Grades, computed on every request. Grace days pay for late days in the order of deadlines."""
+"""Computed on every request. Grace days pay for late days in the order of deadlines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from grader.service.platform import Platform
 
 _VOID, _REPLACED = SetAside.VOID.value, SetAside.REPLACED.value
 _COUNTS = (None, _VOID)
-# Above this, reading everyone's answers is faster.
+# Above this, reading everyone's is faster.
 _NAMED = 50
 
 
@@ -73,10 +73,10 @@ class Book:
     students: Sequence[Student]
     windows: Windows
     overrides: Mapping[tuple[int, str, int], OverrideRow]
-    regraded: frozenset[int] = frozenset()  # judgements of an unpublished regrade
-    scores: Mapping[int, Scores] = field(default_factory=dict)  # by student
+    regraded: frozenset[int] = frozenset()  # of an unpublished regrade
+    scores: Mapping[int, Scores] = field(default_factory=dict)
     voids: Mapping[int, str] = field(default_factory=dict)  # submission id -> reason of a void
-    # By assignment and student: the group's other submissions.
+    # The group's other submissions, by assignment and student.
     shared: Mapping[tuple[int, int], Sequence[Shared]] = field(default_factory=dict)
     grading: Rules = field(default_factory=Rules)
 
@@ -86,7 +86,7 @@ class Book:
 
     @property
     def rules(self) -> Hashable:
-        """Everything but students' submissions. A change is rare and recomputes all grades."""
+        """All but students' submissions. Changes are rare and recompute all grades."""
         extensions = [*self.windows.of_users.values(), *self.windows.of_sections.values()]
         return (
             (self.course.grace_days, self.course.time_zone),
@@ -264,7 +264,6 @@ class Book:
         )
 
     def _groups(self, found: Sequence[Grade]) -> dict[int, list[CaseGroup]]:
-        """By the id of the counted judgement."""
         ids = [grade.choice.counted.id for grade in found if grade.choice is not None]
         rows = self.session.execute(
             select(ReportRow.submission_id, ReportRow.body).where(ReportRow.submission_id.in_(ids))
@@ -272,7 +271,6 @@ class Book:
         return {row.submission_id: Report.model_validate_json(row.body).groups for row in rows}
 
     def _voids(self, found: Sequence[Grade]) -> dict[str, str]:
-        """Public id -> reason."""
         ids = [public_id for grade in found for public_id in grade.voided]
         if not ids:
             return {}
@@ -289,7 +287,6 @@ def _with_shared(
     part: Part,
     by_part: Mapping[tuple[str, int], Sequence[Judgement]],
 ) -> list[Judgement]:
-    """Own and partners' submissions, oldest first."""
     ids = {each.submission for each in shared}
     found = [
         row
@@ -394,7 +391,7 @@ def _scores(
     return found
 
 
-# For broken folders: points are unknown.
+# Of broken folders, whose points are unknown.
 _NO_POINTS = Grading(correctness_points=0, tiers=[])
 
 
@@ -443,7 +440,6 @@ def _stored(session: Session, stays: Iterable[Stay]) -> tuple[Stay, ...]:
 
 
 def has_grades() -> ColumnElement[bool]:
-    """Members, and deleted accounts that were members."""
     left = MemberRow.left_at
     return or_(left.is_(None), and_(UserRow.deleted_at.is_not(None), left >= UserRow.deleted_at))
 

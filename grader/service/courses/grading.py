@@ -1,4 +1,4 @@
-"""Which submission counts for a part, and its points. Times are compared as stored (``grades.stored``)."""
+"""Times are compared as stored (``grades.stored``)."""
 
 from __future__ import annotations
 
@@ -39,13 +39,12 @@ class Part:
     scheme: Scheme
     broken: bool
     shown: int | None  # whose regraded judgements count
-    asked_at: Any  # since when the assignment asks for it, as stored
+    asked_at: Any  # when the assignment first asked for it, as stored
     rubric: tuple[Criterion, ...] = ()
     questions: float = 0.0  # points for all questions
 
     @property
     def computed(self) -> float:
-        """The most that a submission can earn by itself."""
         return self.scheme.most + self.questions
 
     @property
@@ -73,8 +72,6 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """A window, and its moments as stored."""
-
     window: Window
     opens: Any
     due: Any
@@ -83,8 +80,8 @@ class Times:
 
 @dataclass(slots=True)
 class Choice:
-    first: Judgement  # of the submission itself
-    counted: Judgement  # its latest published judgement
+    first: Judgement
+    counted: Judgement  # latest published one
     raw: float  # points before lateness
     late_days: int
     points: float
@@ -95,9 +92,7 @@ class Choice:
 class Grade:
     attempts: int = 0
     voided: list[str] = field(default_factory=list)  # public ids
-    outside: list[Judgement] = field(
-        default_factory=list
-    )  # in a language that the assignment does not accept
+    outside: list[Judgement] = field(default_factory=list)
     right: bool = False
     choice: Choice | None = None
     grace: int = 0
@@ -113,7 +108,7 @@ def of_assignment(
 def by_language(
     assignment: AssignmentRow, rows: Sequence[Judgement]
 ) -> tuple[Sequence[Judgement], Sequence[Judgement]]:
-    """Accepted languages and others: the list may have changed."""
+    """The list of languages may have changed."""
     if not assignment.languages:
         return rows, ()
     others = [row for row in rows if row.language not in assignment.languages]
@@ -134,8 +129,9 @@ def weigh(
     resolutions: Mapping[str, float],
     asked: Mapping[int, Share] | None = None,
 ) -> Grade:
-    """``again``: regraded judgements, ``asked``: right answers and questions, both by submission id; ``free``: paid
-    late days."""
+    """``again``: regraded judgements, ``asked``: right answers and questions, both by submission id;
+    ``free``: paid late days.
+    """
     asked = asked or {}
     due = times.due
     grade = Grade()
@@ -180,7 +176,7 @@ def weigh(
         )
         candidates = on_time + others
         if not candidates and latest is not None:
-            candidates = [latest]  # nothing is right: show the latest
+            candidates = [latest]  # nothing is right: the latest
     for row, counted in candidates:
         raw = part.scheme.earned(
             counted.verdict == ACCEPTED,

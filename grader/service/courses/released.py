@@ -1,4 +1,4 @@
-"""What students may read only later."""
+"""Students may read these only later."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def feedback_held(session: Session, row: SubmissionRow) -> bool:
 
 
 def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
-    """Ids with feedback that students cannot read yet."""
+    """Students cannot read these assignments' (ids) feedback yet."""
     settings = FeedbackRow
     query = select(settings.assignment_id).where(
         settings.assignment_id.in_(assignments),
@@ -40,7 +40,9 @@ def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
 
 
 def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:
-    """If an assignment reveals them, and every assignment and competition with the challenge has ended for everyone."""
+    """If an assignment reveals them, and every assignment and competition with the challenge has ended for
+    everyone.
+    """
     part = AssignmentPartRow
     found = session.execute(
         select(AssignmentRow, CourseRow)

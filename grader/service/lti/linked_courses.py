@@ -36,8 +36,6 @@ def read(platform: Platform, user: User, slug: str) -> LtiCourse:
 
 @dataclass(frozen=True)
 class Counted:
-    """A link's sent, waiting and failed grades."""
-
     assignment: str
     platform: str
     released: bool
@@ -48,7 +46,7 @@ class Counted:
 
 
 def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
-    """By link, for the gradebook. Raises NotFound, NotAllowed."""
+    """By link. Raises NotFound, NotAllowed."""
 
     def many(state: LtiScoreState) -> ColumnElement[int]:
         return func.coalesce(func.sum(case((LtiScoreRow.state == state.value, 1), else_=0)), 0)
@@ -87,7 +85,7 @@ def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
 
 
 def release(platform: Platform, user: User, slug: str, number: int, released: bool) -> LtiCourse:
-    """Starts or stops sending; sent grades stay. Raises NotFound, NotAllowed, Conflict (no column)."""
+    """Sent grades stay. Raises NotFound, NotAllowed, Conflict (no column)."""
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)
         if released and not link.line_item:

@@ -1,4 +1,4 @@
-"""Mail over SMTP, sent after the answer, so response times reveal nothing."""
+"""By SMTP, after the answer: response times reveal nothing."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ class _Post:
 
 @functools.cache
 def _post() -> _Post:
-    # Made after the fork.
+    # After the fork.
     return _Post()
 
 
 def later(job: Callable[[], None]) -> None:
-    """Runs in a thread; exceptions are logged."""
+    """In a thread; logs exceptions."""
     _post().put(job)
 
 
 def settle(seconds: float = limits.MAIL_SECONDS) -> bool:
-    """Waits for all jobs; False if one is unfinished."""
+    """For all jobs; False if one is unfinished."""
     return _post().settle(seconds)
 
 

@@ -1,5 +1,3 @@
-"""Notices on the site; ``digests`` mails them."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
@@ -28,7 +26,7 @@ _TEXT_CHARS = 300
 
 
 def notify(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
-    """As ``users`` (ids) chose for the kind. ``path``: the event's page. Counts up an unread notice of that page."""
+    """As ``users`` (ids) chose for the kind. ``path``: the event's page. Counts up that page's unread notice."""
     gone = select(UserRow.id).where(UserRow.deleted_at.is_not(None))
     whom = set(users)
     whom -= set(session.scalars(gone.where(UserRow.id.in_(whom)))) if whom else set()
@@ -47,7 +45,7 @@ def notify(session: Session, users: Iterable[int], kind: NoticeKind, text: str, 
                 NoticeRow.read_at.is_(None),
             )
             .order_by(NoticeRow.id)
-            # A mail that began meanwhile does not include this.
+            # A mail begun meanwhile lacks this.
             .with_for_update()
         )
     }
@@ -121,7 +119,6 @@ def _unread(session: Session, user: int) -> int:
 
 
 def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
-    """Ignores unknown ones. Read ones are not mailed."""
     own = update(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.read_at.is_(None))
     if body.ids is not None:
         own = own.where(NoticeRow.id.in_(body.ids))

@@ -1,4 +1,4 @@
-"""A backup: a zip with a JSON-lines file per table, the secrets, and last a manifest with all hashes."""
+"""A zip with a JSON-lines file per table, the secrets, and last a manifest with all hashes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ _CHUNK = 1 << 20
 
 
 class BadBackup(GraderError):
-    """No whole backup, or not restorable here."""
-
     code = "bad_backup"
     status = 400
     exit_code = EXIT_USAGE
 
 
 class Member(Strict):
-    """``rows``: only of tables."""
+    """``rows``: of tables."""
 
     sha256: str
     rows: int | None = None
@@ -59,7 +57,6 @@ class Writer:
         self.members: dict[str, Member] = {}
 
     def add(self, name: str, lines: Iterable[bytes]) -> Iterator[int]:
-        """Yields the count of written lines."""
         digest, count = hashlib.sha256(), 0
         with self._file.open(_info(name), "w", force_zip64=True) as member:
             for line in lines:
@@ -82,7 +79,7 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 class Reader:
-    """Every byte is verified."""
+    """Verifies every byte."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         """Raises BadBackup, SchemaTooNew."""

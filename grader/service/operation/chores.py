@@ -1,5 +1,6 @@
-"""Periodic chores of one process. ``may_begin`` suffices if two may do it. A long chore ``is_due``, runs under a
-``Lease``, then is ``done``: if its process dies, another continues after the lease."""
+"""``may_begin`` suffices if two processes may do a chore. A long one ``is_due``, runs under a ``Lease``, then
+is ``done``: if its process dies, another continues after the lease.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) ->
             due = ChoreRow.begun_at < before
             statement = update(ChoreRow).where(ChoreRow.name == name, due).values(begun_at=now)
             return changed(session, statement.execution_options(synchronize_session=False)) == 1
-    except IntegrityError:  # another process was faster
+    except IntegrityError:  # another was faster
         return False
 
 
@@ -41,7 +42,7 @@ def is_due(platform: Platform, name: str, every: timedelta) -> bool:
 
 
 def done(platform: Platform, name: str) -> None:
-    """Called by the lease's holder."""
+    """For the lease's holder."""
     with writing(platform.sessions) as session:
         session.merge(ChoreRow(name=name, begun_at=clock(session)))
 
@@ -73,7 +74,6 @@ class Lease:
 
 
 def take(platform: Platform, name: str) -> Lease | None:
-    """None if another process has it."""
     with platform.sessions() as session:
         now = clock(session)
     span = timedelta(seconds=limits.CHORE_LEASE_SECONDS)

@@ -1,5 +1,6 @@
-"""Boxes that do not contain strangers' code (``local``, and ``bubblewrap`` without control groups for memory) must
-not serve other machines."""
+"""Boxes that do not contain strangers' code (``local``, and ``bubblewrap`` without control groups for memory)
+must not serve other machines.
+"""
 
 from __future__ import annotations
 

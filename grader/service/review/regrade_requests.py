@@ -1,5 +1,6 @@
-"""Students ask staff to look again. A request changes no points: staff override them, change rubric points, or order
-a regrade."""
+"""Students ask staff to look again. A request changes no points: staff override them, change rubric points,
+or order a regrade.
+"""
 
 from __future__ import annotations
 

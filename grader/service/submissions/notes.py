@@ -1,4 +1,4 @@
-"""An author's private note: staff cannot read it, not even in exports."""
+"""Private: staff cannot read notes, not even in exports."""
 
 from __future__ import annotations
 

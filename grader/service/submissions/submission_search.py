@@ -1,5 +1,3 @@
-"""For operators, with the ids of logs."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -24,7 +22,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """None matches everything; without runs."""
+    """None: all; without runs."""
 
     challenge: str | None = None
     user: str | None = None

@@ -1,6 +1,5 @@
-"""The emulated GPU as a device for the process (``host/``) that runs a student's host code.
-
-To that process, device pointers are plain numbers.
+"""The device for the process (``host/``) of a student's host code, to which device pointers are plain
+numbers.
 """
 
 from .. import HOST

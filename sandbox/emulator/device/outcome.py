@@ -10,8 +10,6 @@ from ..model import Launch
 
 @dataclass(frozen=True)
 class Misuse:
-    """A refused runtime call, or a remark on one."""
-
     kind: str  # double_free, bad_free, bad_copy, bad_launch, bad_symbol, not_here or device_memory_on_host
     line: int
     message: str
@@ -19,8 +17,6 @@ class Misuse:
 
 @dataclass(frozen=True)
 class Unfreed:
-    """An allocation that was not freed."""
-
     size: int  # in bytes
     line: int
 
@@ -34,19 +30,19 @@ class Returned:
     findings: list[Finding]
     unsupported: Unsupported | None
     refused: str
-    printed: bytes  # by kernels
-    instructions: int  # warps', in all launches
+    printed: bytes
+    instructions: int  # warps', of all launches
     launches: int
     unfreed: list[Unfreed]
     misuses: list[Misuse]
-    remarks: list[Misuse]  # on calls done differently from what they say
-    forgotten: int  # work on own streams that nothing waited for
+    remarks: list[Misuse]  # on calls done differently than stated
+    forgotten: int  # own streams' work that nothing waited for
     forgotten_lines: list[int]
-    counted: tuple[Launch, ...]  # empty unless the call was counted
+    counted: tuple[Launch, ...]  # if the call was counted
     modelled: float | None
     profile: dict[str, Any] | None
     taken: int  # bytes copied to the host
-    heap_leaked: tuple[int, int]  # allocations that kernels did not free, and their bytes
+    heap_leaked: tuple[int, int]  # number and bytes that kernels did not free
     broken: str  # traceback of our own fault
     constructs: dict[str, Any] | None = None
 

@@ -1,4 +1,3 @@
-/* The only callers of malloc and its kin. */
 #include <stdlib.h>
 #include <string.h>
 

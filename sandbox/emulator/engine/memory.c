@@ -1,4 +1,3 @@
-/* Loads, stores and atomics, with every address looked up. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* Lists of names.h, which Python compares with its own. */
 #include "names.h"
 
 #define SHOWN(name, ...) #name __VA_OPT__("=" #__VA_ARGS__) " "

@@ -1,6 +1,4 @@
-/* Textures and surfaces.
- *
- * Linear filters use 8 bits of a fraction, like cards. Every element is checked. */
+/* Linear filters use 8 bits of a fraction, like cards. Every element is checked. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +56,6 @@ static int64_t floored(float value) {
     return value != value ? 0 : value < -1e9f ? -1000000000 : value > 1e9f ? 1000000000 : (int64_t)floorf(value);
 }
 
-/* For the profile. */
 struct found {
     uint64_t addresses[8 * LANES];
     uint32_t count, size;

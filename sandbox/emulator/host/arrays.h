@@ -1,4 +1,3 @@
-/* By copies.c. */
 #ifndef ARRAYS_H
 #define ARRAYS_H
 #include "runtime.h"

@@ -1,4 +1,3 @@
-/* A runtime call's place and error. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

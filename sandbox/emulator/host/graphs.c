@@ -1,4 +1,3 @@
-/* Captured streams or single nodes, in the order of their making. */
 #include "runtime.h"
 
 API error cudaStreamBeginCapture(void *stream, int mode) {

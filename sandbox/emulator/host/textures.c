@@ -1,4 +1,3 @@
-/* Numbers that the device knows. */
 #include "arrays.h"
 
 struct resource {

@@ -1,5 +1,3 @@
-"""Finds the shared array behind an address."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

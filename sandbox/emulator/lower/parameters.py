@@ -1,5 +1,3 @@
-"""Param-space variables: words of registers."""
-
 from __future__ import annotations
 
 from ..ptx import SIZES

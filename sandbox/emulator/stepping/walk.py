@@ -1,5 +1,3 @@
-"""Follows a word or a thread through a block that runs alone."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -84,7 +82,7 @@ class Walk:
             raise TooLong
 
     def path(self, block: int, thread: int) -> list[Step]:
-        """What a thread does. Raises TooLong."""
+        """A thread's. Raises TooLong."""
         self._run.begin(block)
         state, found = self._run.on(0), list[Step]()
         mine, lane = divmod(thread, _LANES)

@@ -1,1 +1,0 @@
-"""Reads CUDA sources for mistakes."""

@@ -1,5 +1,3 @@
-"""Mistakes in CUDA sources about order of arguments, indices, strides and guards."""
-
 from __future__ import annotations
 
 import re

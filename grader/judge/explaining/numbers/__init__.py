@@ -1,1 +1,0 @@
-"""What a wrong result's numbers show by themselves."""

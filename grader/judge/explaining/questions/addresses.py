@@ -1,4 +1,4 @@
-"""Asks the reference with inputs as a kernel with wrong addresses would see them."""
+"""Inputs as a kernel with wrong addresses sees them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import torch
 
 Inputs = Mapping[str, "torch.Tensor"]
-# With another case if sizes differ.
 Misread = tuple[Pattern, Inputs, Case]
 
 _TILES = (32, 16, 64, 128, 8, 256)
@@ -107,7 +106,6 @@ def _groups_again(challenge: Challenge, case: Case, inputs: Inputs, result: Wron
 
 
 def _flat(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """0 outside."""
     import torch
 
     flat = values.reshape(-1)

@@ -1,10 +1,8 @@
-"""How long a search may take."""
-
 from __future__ import annotations
 
 import time
 
-# A busy machine should change few answers.
+# So a busy machine changes few answers.
 _TIMES = 5
 
 
@@ -19,6 +17,6 @@ class Budget:
 
     @property
     def used(self) -> float:
-        """Seconds of this thread, or the clock's share if that is more."""
+        """Seconds of this thread, or the clock's share if more."""
         thread, clock = self._began
         return max(time.thread_time() - thread, (time.monotonic() - clock) / _TIMES)

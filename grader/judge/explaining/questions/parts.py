@@ -1,5 +1,3 @@
-"""Parts of PyTorch's composed operations, such as a softmax's sum."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,14 +6,12 @@ from typing import Any
 
 import torch
 
-# Names a tensor: words with ``{}``, or others if too long.
+# Words with ``{}``, or others if too long.
 Name = Callable[[torch.Tensor, str, str], torch.Tensor]
 
 
 @dataclass(frozen=True)
 class Part:
-    """An operation in smaller steps."""
-
     name: str
     of: tuple[Any, ...]
     compute: Callable[[Name], Any]
@@ -60,7 +56,7 @@ def _layer_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
 
     def compute(name: Name) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         mean = name(torch.mean(x, axes, keepdim=True), "the mean of {0}", "the mean")
-        # A kernel may lack it in one of the two.
+        # One of the two may lack it.
         deviation = name(x - mean, "{0} - its mean", "the deviation from the mean")
         variance = name(
             torch.mean(deviation * deviation, axes, keepdim=True), "the variance of {0}", "the variance"

@@ -1,4 +1,4 @@
-"""Which rows of the inputs a wrong result has counted: those before its own, all, or those of a tile.
+"""Which rows of the inputs a wrong result has counted: those before its own, all, or a tile's.
 
 For results that share an index with inputs, such as prefix sums.
 """
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _TILES = (16, 32, 64, 128, 8, 256, 512, 1024)
 _FEWEST_ROWS = 4
 _MOST_ROWS = 1 << 15
-# Share of the time for other questions.
 _SHARE = 0.4
 _PROBES = 5
 _EXPLAINED = 16.0
@@ -103,7 +102,6 @@ class Rows:
         return None
 
     def _is_index(self, size: str) -> bool:
-        """True if nothing else depends on ``size``."""
         if not _FEWEST_ROWS <= self.case.sizes.get(size, 0) <= _MOST_ROWS:
             return False
         manifest = self.challenge.manifest
@@ -119,7 +117,7 @@ class Rows:
 
         extent, shape = self.case.sizes[size], self.result.shape
         if axis >= len(shape) or shape[axis] != extent or math.prod(shape) != self.result.got.numel():
-            return None  # or only a part of the result counts
+            return None  # or a part counts
         got, want, wrong = (
             values.reshape(shape).movedim(axis, 0).reshape(extent, -1)
             for values in (self.result.got, self.result.want, self.result.wrong)
@@ -127,9 +125,9 @@ class Rows:
         usable = wrong.any(dim=1) & torch.isfinite(got).all(dim=1) & torch.isfinite(want).all(dim=1)
         rows = torch.nonzero(usable).reshape(-1).tolist()
         if len(rows) < 2 or torch.unique(got[usable]).numel() < FEWEST:
-            return None  # a single value has many reasons
+            return None  # many reasons
         probes = [rows[place * (len(rows) - 1) // (_PROBES - 1)] for place in range(_PROBES)]
-        # At the ends, several choices are the same.
+        # At the ends, several choices agree.
         probes = list(dict.fromkeys(sorted(probes, key=lambda row: abs(row - rows[len(rows) // 2]))))
         mixed = self._mixed(size, axis, probes[0])
         if not mixed:
@@ -190,7 +188,6 @@ class Rows:
     def _row(
         self, size: str, axis: int, row: int, kept: list[int], mixed: list[Argument], *, last: bool = True
     ) -> torch.Tensor | None:
-        """The last of the rows ``kept``, or row ``row``."""
         given = dict(self.inputs)
         for arg in self._given(size):
             rows = kept if arg in mixed else [row] * len(kept)

@@ -1,1 +1,0 @@
-"""What the emulated GPU recorded of reads and writes."""

@@ -1,1 +1,0 @@
-"""Names mistakes in Triton sources."""

@@ -1,5 +1,3 @@
-"""Arguments that are unused, missing, reordered, or not written."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""Hints for errors of Triton's compiler."""
-
 from __future__ import annotations
 
 import ast

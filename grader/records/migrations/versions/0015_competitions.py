@@ -14,7 +14,6 @@ _COLUMNS = [
     *("challenge", "version", "device", "user_id", "time_us", "created_at", "id"),
     *("ci_lo_us", "ci_hi_us", "language", "verdict"),
 ]
-# Column -> table.
 _REFERENCES = {"competition_id": "competitions", "team_id": "competition_teams"}
 
 
@@ -266,7 +265,7 @@ def _make_runs() -> None:
 
 
 def downgrade() -> None:
-    # Submissions to competitions go, their reports first.
+    # Submissions to competitions go, reports first.
     op.execute(
         "DELETE FROM reports WHERE submission_id IN "
         "(SELECT id FROM submissions WHERE competition_id IS NOT NULL)"
