@@ -18,19 +18,17 @@ def roots_kernel(roots, N: tl.constexpr):
 
 
 @triton.jit
-def quarters(x, ROWS: tl.constexpr, N: tl.constexpr):
-    parts = tl.permute(tl.reshape(x, (ROWS, 2, 2, N // 4)), (0, 3, 1, 2))
-    even, odd = tl.split(parts)
-    first, third = tl.split(even)
-    second, fourth = tl.split(odd)
-    return first, second, third, fourth
-
-
-@triton.jit
-def in_order(a, b, c, d, ROWS: tl.constexpr, N: tl.constexpr, STRIDE: tl.constexpr):
-    """Number q + STRIDE * p of each argument becomes number q + STRIDE * (4 * p + 0, 1, 2 or 3)."""
-    joined = tl.reshape(tl.join(tl.join(a, c), tl.join(b, d)), (ROWS, N // 4 // STRIDE, STRIDE, 4))
-    return tl.reshape(tl.permute(joined, (0, 1, 3, 2)), (ROWS, N))
+def short_kernel(x, out, rows, N: tl.constexpr, ROWS: tl.constexpr):
+    """Rows of one number or of two."""
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    part = tl.arange(0, 2)[None, :]
+    first = tl.load(x + row * (2 * N) + part, mask=row < rows)
+    if N == 1:
+        tl.store(out + row * 2 + part, first, mask=row < rows)
+    else:
+        second = tl.load(x + row * 4 + 2 + part, mask=row < rows)
+        tl.store(out + row * 4 + part, first + second, mask=row < rows)
+        tl.store(out + row * 4 + 2 + part, first - second, mask=row < rows)
 
 
 @triton.jit
@@ -40,49 +38,64 @@ def times_root(re, im, roots, exponent):
 
 
 @triton.jit
-def step_4(re, im, roots, ROWS: tl.constexpr, N: tl.constexpr, STRIDE: tl.constexpr):
-    ar, br, cr, dr = quarters(re, ROWS, N)
-    ai, bi, ci, di = quarters(im, ROWS, N)
+def step_4(ar, ai, br, bi, cr, ci, dr, di, roots, exponent):
     er, ei, fr, fi = ar + cr, ai + ci, ar - cr, ai - ci
     # h is b - d, times -i.
     gr, gi, hr, hi = br + dr, bi + di, bi - di, dr - br
-    exponent = tl.arange(0, N // 4) // STRIDE * STRIDE
     br, bi = times_root(fr + hr, fi + hi, roots, exponent)
     cr, ci = times_root(er - gr, ei - gi, roots, 2 * exponent)
     dr, di = times_root(fr - hr, fi - hi, roots, 3 * exponent)
-    re = in_order(er + gr, br, cr, dr, ROWS, N, STRIDE)
-    im = in_order(ei + gi, bi, ci, di, ROWS, N, STRIDE)
-    return re, im
+    return er + gr, ei + gi, br, bi, cr, ci, dr, di
 
 
 @triton.jit
-def step_2(x, ROWS: tl.constexpr, N: tl.constexpr):
-    """The last step of an odd number: its roots are all 1."""
-    a, b = tl.split(tl.permute(tl.reshape(x, (ROWS, 2, N // 2)), (0, 2, 1)))
-    return tl.reshape(tl.permute(tl.join(a + b, a - b), (0, 2, 1)), (ROWS, N))
+def exchange(a, b, c, d, ROWS: tl.constexpr, N: tl.constexpr, STRIDE: tl.constexpr):
+    """Number q + STRIDE * p of each argument goes to place q + STRIDE * (4 * p + 0, 1, 2 or 3) of the row. Returns the row's
+    quarters."""
+    row = tl.permute(tl.join(tl.join(a, c), tl.join(b, d)), (0, 2, 3, 1))
+    row = tl.permute(tl.reshape(row, (ROWS, 4, N // 4 // STRIDE, STRIDE)), (0, 2, 1, 3))
+    even, odd = tl.split(tl.permute(tl.reshape(row, (ROWS, 2, 2, N // 4)), (0, 3, 1, 2)))
+    a, c = tl.split(even)
+    b, d = tl.split(odd)
+    return a, b, c, d
 
 
 @triton.jit
 def fft_kernel(x, out, roots, rows, N: tl.constexpr, LOG: tl.constexpr, ROWS: tl.constexpr):
     # 64 bits: rows * n may exceed 2^31.
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    place = (row * (2 * N))[:, None] + tl.arange(0, 2 * N)[None, :]
-    there = (row < rows)[:, None]
-    numbers = tl.load(x + place, mask=there, other=0.0)
-    re, im = tl.split(tl.reshape(numbers, (ROWS, N, 2)))
+    row = (tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS))[:, None, None]
+    column = tl.arange(0, N // 4)
+    place = row * (2 * N) + 2 * column[None, :, None] + tl.arange(0, 2)[None, None, :]
+    there = row < rows
+    ar, ai = tl.split(tl.load(x + place, mask=there))
+    br, bi = tl.split(tl.load(x + place + N // 2, mask=there))
+    cr, ci = tl.split(tl.load(x + place + N, mask=there))
+    dr, di = tl.split(tl.load(x + place + N // 2 * 3, mask=there))
 
     for i in tl.static_range(LOG // 2):
-        re, im = step_4(re, im, roots, ROWS, N, 4**i)
-    if LOG % 2 == 1:
-        re, im = step_2(re, ROWS, N), step_2(im, ROWS, N)
+        exponent = column // 4**i * 4**i
+        ar, ai, br, bi, cr, ci, dr, di = step_4(ar, ai, br, bi, cr, ci, dr, di, roots, exponent)
+        if 2 * i + 2 < LOG:
+            ar, br, cr, dr = exchange(ar, br, cr, dr, ROWS, N, 4**i)
+            ai, bi, ci, di = exchange(ai, bi, ci, di, ROWS, N, 4**i)
+    if LOG % 2 == 1:  # a last step by radix 2, whose roots are all 1
+        ar, ai, cr, ci = ar + cr, ai + ci, ar - cr, ai - ci
+        br, bi, dr, di = br + dr, bi + di, br - dr, bi - di
 
-    tl.store(out + place, tl.reshape(tl.join(re, im), (ROWS, 2 * N)), mask=there)
+    tl.store(out + place, tl.join(ar, ai), mask=there)
+    tl.store(out + place + N // 2, tl.join(br, bi), mask=there)
+    tl.store(out + place + N, tl.join(cr, ci), mask=there)
+    tl.store(out + place + N // 2 * 3, tl.join(dr, di), mask=there)
 
 
 def solve(x, out, rows, n):
     if rows == 0:
         return  # there is nothing to write
+    tile = TILE // n
+    tiles = max(1, rows // tile)
+    if n < 4:
+        short_kernel[(tiles,)](x, out, rows, N=n, ROWS=tile)
+        return
     roots = torch.empty(2 * n, dtype=x.dtype, device=x.device)
     roots_kernel[(1,)](roots, N=n)
-    tile = TILE // n
-    fft_kernel[(max(1, rows // tile),)](x, out, roots, rows, N=n, LOG=n.bit_length() - 1, ROWS=tile)
+    fft_kernel[(tiles,)](x, out, roots, rows, N=n, LOG=n.bit_length() - 1, ROWS=tile)
