@@ -50,8 +50,8 @@ def step_4(ar, ai, br, bi, cr, ci, dr, di, roots, exponent):
 
 @triton.jit
 def exchange(a, b, c, d, ROWS: tl.constexpr, N: tl.constexpr, STRIDE: tl.constexpr):
-    """Number q + STRIDE * p of each argument goes to place q + STRIDE * (4 * p + 0, 1, 2 or 3). Returns the quarters of the
-    row."""
+    """Number q + STRIDE * p of each argument goes to place q + STRIDE * (4 * p + 0, 1, 2 or 3) of the row, of which the
+    quarters are returned."""
     row = tl.permute(tl.join(tl.join(a, c), tl.join(b, d)), (0, 2, 3, 1))
     row = tl.permute(tl.reshape(row, (ROWS, 4, N // 4 // STRIDE, STRIDE)), (0, 2, 1, 3))
     even, odd = tl.split(tl.permute(tl.reshape(row, (ROWS, 2, 2, N // 4)), (0, 3, 1, 2)))
