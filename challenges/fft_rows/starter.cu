@@ -1,4 +1,4 @@
-// Fft rows
+// Fourier transform of rows
 //
 //   x     input   complex64 [rows, n]
 //   out   output  complex64 [rows, n]

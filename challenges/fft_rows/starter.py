@@ -1,4 +1,4 @@
-"""Fft rows."""
+"""Fourier transform of rows."""
 
 import triton
 import triton.language as tl
