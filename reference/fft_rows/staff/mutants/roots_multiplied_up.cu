@@ -12,7 +12,7 @@ __global__ void transform(const float2* x, float2* out, int n, int bits) {
     for (int i = threadIdx.x; i < n; i += kThreads) row[n > 1 ? __brev(i) >> (32 - bits) : 0] = x[start + i];
     __syncthreads();
     for (int half = 1; half < n; half *= 2) {
-        for (int i = threadIdx.x; i < n / 2; i += kThreads) {
+        for (int i = threadIdx.x; 2 * i < n; i += kThreads) {
             const int k = i % half, first = i / half * 2 * half + k;
             float sine = 0, cosine = 1, step_sine, step_cosine;
             sincospif(-1.0f / half, &step_sine, &step_cosine);
