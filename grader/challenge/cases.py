@@ -62,7 +62,9 @@ class Category(StrEnum):
 @runtime_checkable
 class Recipe(Protocol):
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        """On the generator's device. Equal generator states give equal values."""
+        """A new tensor on the generator's device, which the caller may overwrite. The same generator state
+        gives the same values.
+        """
 
     def words(self) -> str:
         pass

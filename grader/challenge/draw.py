@@ -167,7 +167,7 @@ def _checked(
             f"Give '{arg.name}' other `inputs` in this case, or other `values` in challenge.toml.",
         )
     if arg.dtype.encoded or arg.dtype is DType.BOOL:
-        values = rounded(values, arg.dtype)
+        values = rounded(values.contiguous(), arg.dtype, overwrite=True)
     _check_bounds(values, arg, case, where)
     return values.contiguous()
 

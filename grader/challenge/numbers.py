@@ -141,9 +141,10 @@ def _finite(dtype: DType, device: str) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64, device=device)
 
 
-def rounded(values: torch.Tensor, dtype: DType) -> torch.Tensor:
+def rounded(values: torch.Tensor, dtype: DType, *, overwrite: bool = False) -> torch.Tensor:
     """Floats to the nearest, ties to even. A float of at most 8 bits saturates; NaN stays if the type has
-    one, else it is the largest number, as on a GPU. Integers wrap.
+    one, else it is the largest number, as on a GPU. Integers wrap, with ``overwrite`` in ``values``, which
+    takes no more memory.
     """
     import torch
 
@@ -155,9 +156,10 @@ def rounded(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     if isinstance(facts, IntegerFacts) and dtype.encoded:
         if values.is_floating_point():
             values = values.nan_to_num().long()
+        values = values.to(held_type(dtype), copy=not overwrite)  # keeps the low bits
         if dtype.packed:
-            return (((values.long() & _NIBBLE) ^ 8) - 8).to(torch.int8)
-        return (values.long() & facts.high).to(held_type(dtype))
+            return values.bitwise_and_(_NIBBLE).bitwise_xor_(8).sub_(8)
+        return values.bitwise_and_(facts.high)
     return values.to(held_type(dtype))
 
 

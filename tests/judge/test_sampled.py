@@ -47,7 +47,7 @@ UNDECIDED = {
 }
 ADD = """#include <cstdint>
 #include <cuda_pipeline.h>
-enum Way { ORDER, BACKWARDS, STRIDE, INDEX, GUARDED, WRAPPED, CAPPED, NONE, ALONG_Y, BEYOND, INPUT, CHUNKS, COPY, PREPARED };
+enum Way { ORDER, BACKWARDS, STRIDE, INDEX, GUARDED, WRAPPED, CAPPED, NONE, ALONG_Y, BEYOND, INPUT, CHUNKS, COPY, AFTER };
 #define NARROW int i = blockIdx.x * 256 + threadIdx.x; if (i < n && (way == INDEX || i >= 0)) out[i] = a[i] + b[i]
 template <Way way> __global__ void add(const float* a, const float* b, float* out, int64_t n) {
     if (way == INDEX || way == GUARDED) { NARROW; return; }
@@ -83,7 +83,7 @@ template <Way way> void launch(const float* a, const float* b, float* out, int64
     const unsigned blocks = (n + 255) / 256;
     if (way == NONE) return;
     float* copy;
-    if (way == PREPARED) {
+    if (way == AFTER) {
         cudaMalloc(&copy, n * sizeof(float));
         prepare<<<blocks, 256>>>(a, copy, n);
         add_prepared<<<blocks, 256>>>(copy, b, out, n);
@@ -105,7 +105,7 @@ extern "C" void solve(const float* a, const float* b, float* out, int64_t n) {
     const Launch ways[] = {
         launch<ORDER>, launch<BACKWARDS>, launch<STRIDE>, launch<INDEX>, launch<GUARDED>, launch<WRAPPED>,
         launch<CAPPED>, launch<NONE>, launch<ALONG_Y>, launch<BEYOND>, launch<INPUT>, launch<CHUNKS>,
-        launch<COPY>, launch<PREPARED>,
+        launch<COPY>, launch<AFTER>,
     };
     ways[(n - ((1ll << 31) + 1000)) % 4096](a, b, out, n);
 }

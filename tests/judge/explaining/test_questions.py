@@ -89,6 +89,26 @@ def test_huge_values_make_nothing_a_function_of_an_input() -> None:
     assert related(replace(found, magnitude=huge), {"x": noise(300).flip(0) * 2}) is None
 
 
+@pytest.mark.parametrize(
+    ("slug", "k"), [("argmax_rows", 1), ("topk_rows", 1), ("topk_rows", 5), ("topk_rows", 40)]
+)
+def test_the_last_of_equal_elements_is_named(slug: str, k: int) -> None:
+    challenge, x = CATALOGUE.load(slug), (noise(9, 40) * 2).round()
+    last = (9,) if slug == "argmax_rows" else (9, k)
+    first_wins = x.argsort(dim=1, descending=True, stable=True)[:, :k].reshape(last)
+    last_wins = 39 - x.flip(1).argsort(dim=1, descending=True, stable=True)[:, :k].reshape(last)
+    case = Case("case", Category.BASIC, {"rows": 9, "cols": 40, "k": k})
+
+    def said(got: torch.Tensor, want: torch.Tensor) -> str:
+        found = answers_another(wrong(challenge, got, want), challenge, case, {"x": x}, rounding=False)
+        return found.text if found else ""
+
+    assert said(last_wins, first_wins).endswith(
+        ": a tie. It takes the last of equal elements. The first of them is wanted."
+    )
+    assert said(first_wins, last_wins).endswith(": a tie.")
+
+
 def asked(
     slug: str, sizes: dict[str, int], given: dict[str, torch.Tensor], as_if: dict[str, torch.Tensor]
 ) -> Pattern:

@@ -37,6 +37,8 @@ _WARP = 32
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)
 # Each costs a reference call.
 _MOST_ROWS = 12
+# Elements of rows with ties.
+_COMPARED = 1 << 24
 
 Ask = Callable[[], "torch.Tensor | None"]
 Try = tuple[Pattern, Ask]
@@ -97,29 +99,39 @@ def _explains_rounding(result: Wrong, answer: torch.Tensor | None) -> bool:
 
 
 def _other_of_equals(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """Indices of equal elements: one for each row, or several."""
     import torch
 
-    if len(result.shape) != 1 or int(result.wrong.sum()) < 3:
+    if len(result.shape) not in (1, 2) or int(result.wrong.sum()) < 3:
         return None
-    rows = torch.nonzero(result.wrong).reshape(-1)
-    got, want = result.got[rows].long(), result.want[rows].long()
+    places = torch.nonzero(result.wrong).reshape(-1)
+    rows, got, want = (
+        places // math.prod(result.shape[1:]),
+        result.got[places].long(),
+        result.want[places].long(),
+    )
     for name, values in inputs.items():
-        if values.dim() != 2 or values.shape[0] != result.want.numel() or not values.is_floating_point():
+        if values.dim() != 2 or values.shape[0] != result.shape[0] or not values.is_floating_point():
             continue
         width = values.shape[1]
         if bool(((got < 0) | (got >= width) | (want < 0) | (want >= width)).any()):
             continue
         if not torch.equal(values[rows, got], values[rows, want]):
             continue
-        equal = values[rows] == values[rows, want][:, None]
-        last = (equal * torch.arange(1, width + 1, device=values.device)).argmax(dim=1)
+        some = slice(max(1, _COMPARED // width))
+        column, row, found, right = torch.arange(width), rows[some], got[some], want[some]
+        equal = values[row] == values[row, right][:, None]
+        before = (equal & (column < right[:, None])).sum(dim=1)
+        after = (equal & (column > found[:, None])).sum(dim=1)
         text = (
             f"Where {result.argument.name} is wrong, {name} has equal elements at the index found and at the right "
             "one: a tie."
         )
-        if torch.equal(last, got):
-            text += " It takes the last of equal elements."
-        if bool((want < got).all()):
+        # A row's first wrong place: later ones of a tie are last in one order and first in the other.
+        first = (before == 0) & (row.diff(prepend=row.new_full((1,), -1)) != 0)
+        if bool(first.any()) and bool((right < found)[first].all()):
+            if torch.equal(before, after):
+                text += " It takes the last of equal elements."
             text += " The first of them is wanted."
         return Pattern("ties", text)
     return None
