@@ -1,0 +1,34 @@
+"""Mistake: normalises each image by itself, as if there were no batch."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def batch_norm_kernel(
+    x, gamma, beta, out, mean_out, rstd_out, eps, count, channels, spatial, BLOCK: tl.constexpr
+):
+    channel = tl.program_id(0).to(tl.int64) % channels
+    first = tl.program_id(0).to(tl.int64) // channels * channels * spatial
+    index = tl.arange(0, BLOCK)
+    inside = index < count
+    at = first + (index // spatial * channels + channel) * spatial + index % spatial
+    values = tl.load(x + at, mask=inside, other=0.0)
+    mean = tl.sum(values, axis=0) / count
+    deviations = tl.where(inside, values - mean, 0.0)
+    rstd = tl.rsqrt(tl.sum(deviations * deviations, axis=0) / count + eps)
+    scale = tl.load(gamma + channel)
+    shift = tl.load(beta + channel)
+    tl.store(mean_out + channel, mean)
+    tl.store(rstd_out + channel, rstd)
+    tl.store(out + at, deviations * rstd * scale + shift, mask=inside)
+
+
+def solve(x, gamma, beta, out, mean, rstd, eps, batch, channels, spatial):
+    if channels == 0:
+        return
+    images, count = max(batch, 1), min(batch, 1) * spatial
+    block = triton.next_power_of_2(max(count, 1))
+    batch_norm_kernel[(images * channels,)](
+        x, gamma, beta, out, mean, rstd, eps, count, channels, max(spatial, 1), BLOCK=block
+    )
