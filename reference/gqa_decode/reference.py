@@ -20,17 +20,7 @@ def reference(
 
     Head h of q has the keys and values of head h // (q_heads // kv_heads).
     """
-    if q.dtype is torch.float64:
-        return _weighted(q, k, v, lengths, scale)
-    out = torch.empty_like(q)
-    if out.numel() == 0:
-        return out
-    for i, length in enumerate(lengths.tolist()):
-        # The queries of a group are those of one head: they need the same keys.
-        queries = q[i].view(1, kv_heads, q_heads // kv_heads, dim)
-        keys, values = k[i : i + 1, :, :length], v[i : i + 1, :, :length]
-        out[i] = scaled_dot_product_attention(queries, keys, values, scale=scale).view(q_heads, dim)
-    return out
+    return _weighted(q, k, v, lengths, scale)
 
 
 def magnitude(
@@ -77,9 +67,11 @@ def _weighted(
     out = torch.empty_like(q)
     if out.numel() == 0:
         return out
+    # Scores of float16 may be beyond float16. PyTorch's fused attention for CPUs drops NaN in some lengths.
+    wide = torch.promote_types(q.dtype, torch.float32)
     kv_heads = k.shape[1]
     for i, length in enumerate(lengths.tolist()):
-        queries = q[i].reshape(kv_heads, -1, q.shape[2])
-        scores = queries @ k[i, :, :length].transpose(1, 2)
-        out[i] = (torch.softmax(scores.mul_(scale), dim=2) @ v[i, :, :length]).reshape(q.shape[1:])
+        queries = q[i].reshape(kv_heads, -1, q.shape[2]).to(wide)
+        scores = queries @ k[i, :, :length].to(wide).transpose(1, 2)
+        out[i] = (torch.softmax(scores.mul_(scale), dim=2) @ v[i, :, :length].to(wide)).reshape(q.shape[1:])
     return out
