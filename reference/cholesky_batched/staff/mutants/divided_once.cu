@@ -49,7 +49,6 @@ factor(const float* __restrict__ a, float* __restrict__ out, int64_t batch, int 
         const float inverse = rsqrtf(pivot);
         const float below = row[j] * inverse;
         const float times = below;
-
         row[j] = mine > j ? below : mine == j ? root_of(pivot) : 0.0f;
 #pragma unroll
         for (int k = j + 1; k < kSide; ++k) {

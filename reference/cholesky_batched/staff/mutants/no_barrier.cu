@@ -1,4 +1,4 @@
-// Mistake: the column in shared memory is read without waiting for the lanes that write it.
+// Mistake: lanes read the column in shared memory without waiting for those that write it.
 #include <cstdint>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-"""Mistake: of a matrix beyond 64 rows, the first 64 are factored."""
+"""Mistake: of a matrix beyond 64 rows, 64 are factored, as if they were all."""
 
 import triton
 import triton.language as tl
@@ -15,19 +15,19 @@ def factor(a, out, batch, n, MATRICES: tl.constexpr, SIDE: tl.constexpr):
     index = tl.arange(0, SIDE)[None, :]
     place = matrix[:, None, None] * n * n + row * n + column
     inside = (matrix[:, None, None] < batch) & (row < n) & (column < n)
-    left = tl.load(a + place, mask=inside, other=0.0)
-    low = tl.zeros_like(left)
+    left = tl.load(a + place, mask=inside & (row <= column), other=0.0)
+    upper = tl.zeros_like(left)
     for j in range(n):
-        is_column = column == j
-        down = tl.sum(tl.where(is_column, left, 0.0), axis=2)
-        across = tl.sum(tl.where(row == j, left, 0.0), axis=1)
+        is_row = row == j
+        own = tl.sum(tl.where(is_row, left, 0.0), axis=1)
         on_diagonal = index == j
-        pivot = tl.sum(tl.where(on_diagonal, down, 0.0), axis=1)[:, None]
+        pivot = tl.sum(tl.where(on_diagonal, own, 0.0), axis=1)[:, None]
         inverse = tl.rsqrt(pivot)
-        below = down * inverse
-        low = tl.where(is_column, tl.where(on_diagonal, tl.sqrt(pivot), below)[:, :, None], low)
-        left -= (below * inverse)[:, :, None] * across[:, None, :]
-    tl.store(out + place, tl.where(row >= column, low, 0.0), mask=inside)
+        divided = own * inverse
+        upper = tl.where(is_row, tl.where(on_diagonal, tl.sqrt(pivot), divided)[:, None, :], upper)
+        left -= (divided * inverse)[:, :, None] * own[:, None, :]
+    place = matrix[:, None, None] * n * n + column * n + row
+    tl.store(out + place, tl.where(row <= column, upper, 0.0), mask=inside)
 
 
 @triton.jit
@@ -65,7 +65,7 @@ def solve(a, out, batch, n):
     if batch == 0 or n == 0:
         return
     if n > LARGEST:
-        factor_large[(batch,)](a, out, min(n, LARGEST), PIECE=PIECE, num_warps=8)
+        factor_large[(batch,)](a, out, LARGEST, PIECE=PIECE, num_warps=8)
         return
     side = triton.next_power_of_2(n)
     matrices = max(1, TILE // (side * side))

@@ -1,4 +1,4 @@
-"""Mistake: of matrices beyond 64 rows, the numbers above the diagonal are not written."""
+"""Mistake: the numbers above the diagonal are replaced by 0 in the first 64 columns alone."""
 
 import triton
 import triton.language as tl
@@ -15,19 +15,19 @@ def factor(a, out, batch, n, MATRICES: tl.constexpr, SIDE: tl.constexpr):
     index = tl.arange(0, SIDE)[None, :]
     place = matrix[:, None, None] * n * n + row * n + column
     inside = (matrix[:, None, None] < batch) & (row < n) & (column < n)
-    left = tl.load(a + place, mask=inside, other=0.0)
-    low = tl.zeros_like(left)
+    left = tl.load(a + place, mask=inside & (row <= column), other=0.0)
+    upper = tl.zeros_like(left)
     for j in range(n):
-        is_column = column == j
-        down = tl.sum(tl.where(is_column, left, 0.0), axis=2)
-        across = tl.sum(tl.where(row == j, left, 0.0), axis=1)
+        is_row = row == j
+        own = tl.sum(tl.where(is_row, left, 0.0), axis=1)
         on_diagonal = index == j
-        pivot = tl.sum(tl.where(on_diagonal, down, 0.0), axis=1)[:, None]
+        pivot = tl.sum(tl.where(on_diagonal, own, 0.0), axis=1)[:, None]
         inverse = tl.rsqrt(pivot)
-        below = down * inverse
-        low = tl.where(is_column, tl.where(on_diagonal, tl.sqrt(pivot), below)[:, :, None], low)
-        left -= (below * inverse)[:, :, None] * across[:, None, :]
-    tl.store(out + place, tl.where(row >= column, low, 0.0), mask=inside)
+        divided = own * inverse
+        upper = tl.where(is_row, tl.where(on_diagonal, tl.sqrt(pivot), divided)[:, None, :], upper)
+        left -= (divided * inverse)[:, :, None] * own[:, None, :]
+    place = matrix[:, None, None] * n * n + column * n + row
+    tl.store(out + place, tl.where(row <= column, upper, 0.0), mask=inside)
 
 
 @triton.jit
@@ -37,13 +37,8 @@ def factor_large(a, out, n, PIECE: tl.constexpr):
     for first in range(0, n, PIECE):
         for before in range(first, n, PIECE):
             row, column = first + lane[:, None], before + lane[None, :]
-            above = (row < column) & (column < n)
-            tl.store(
-                out + begin + row * n + column,
-                tl.zeros((PIECE, PIECE), dtype=tl.float32),
-                mask=above & (row < 0),
-            )
-
+            above = (row < column) & (column < 64)
+            tl.store(out + begin + row * n + column, tl.zeros((PIECE, PIECE), dtype=tl.float32), mask=above)
     for j in range(n):
         root = 0.0
         for first in range(j, n, PIECE):

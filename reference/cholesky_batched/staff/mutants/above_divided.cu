@@ -1,4 +1,4 @@
-// Mistake: what is above the diagonal is divided like the rest.
+// Mistake: the elements above the diagonal are divided like the rest.
 #include <cstdint>
 #include <cuda_runtime.h>
 
