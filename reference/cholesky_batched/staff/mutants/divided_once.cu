@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 constexpr int kThreads = 128;
-constexpr int kLargest = 64;
+constexpr int kLargest = 32;
 constexpr int kGeneralThreads = 256;
 
 __device__ __forceinline__ float root_of(float x) {
