@@ -28,7 +28,7 @@ constexpr int kBlock = kSide <= 32 ? kThreads : kSide;
 
 // kSide: n, rounded up. A block has kBlock<kSide> / kSide matrices.
 template <int kSide>
-__global__ void __launch_bounds__(kBlock<kSide>, kSide <= 32 ? 7 : 10)
+__global__ void __launch_bounds__(kBlock<kSide>, kSide <= 32 ? 0 : 10)
 factor(const float* __restrict__ a, float* __restrict__ out, int64_t batch, int n) {
     constexpr int kMatrices = kBlock<kSide> / kSide;
     // Two buffers: a thread writes the next column while others still read this one.

@@ -24,7 +24,7 @@ template <int kSide>
 constexpr int kBlock = kSide <= 32 ? kThreads : kSide;
 
 template <int kSide>
-__global__ void __launch_bounds__(kBlock<kSide>, kSide <= 32 ? 7 : 10)
+__global__ void __launch_bounds__(kBlock<kSide>, kSide <= 32 ? 0 : 10)
 factor(const float* __restrict__ a, float* __restrict__ out, int64_t batch, int n) {
     constexpr int kMatrices = kBlock<kSide> / kSide;
     __shared__ float4 columns[2][kMatrices][kSide / 4];
