@@ -209,7 +209,7 @@ def cases() -> list[Case]:
             7,
             18,
             Together("a", spoilt, {"value": INF}),
-            note="Its root is infinite, and what is divided by that is 0.",
+            note="Its root is infinite, and a finite number divided by it is 0.",
         ),
         sized("pos_inf_50", "pos_inf", 2, 50, Together("a", spoilt, {"value": INF}), timed=False),
         sized("pos_inf_80", "pos_inf", 2, 80, Together("a", spoilt, {"value": INF}), timed=False),

@@ -23,7 +23,7 @@ def factor(a, out, batch, n, MATRICES: tl.constexpr, SIDE: tl.constexpr):
         on_diagonal = index == j
         pivot = tl.sum(tl.where(on_diagonal, own, 0.0), axis=1)[:, None]
         inverse = tl.rsqrt(pivot)
-        inverse += 0.0 * tl.sum(pivot, axis=0)[None, :]
+        inverse += 0.0 * tl.sum(tl.where(matrix[:, None] < batch, pivot, 0.0), axis=0)[None, :]
         divided = own * inverse
         upper = tl.where(is_row, tl.where(on_diagonal, tl.sqrt(pivot), divided)[:, None, :], upper)
         left -= (divided * inverse)[:, :, None] * own[:, None, :]
