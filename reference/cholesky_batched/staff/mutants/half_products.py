@@ -25,7 +25,9 @@ def factor(a, out, batch, n, MATRICES: tl.constexpr, SIDE: tl.constexpr):
         inverse = tl.rsqrt(pivot)
         divided = own * inverse
         upper = tl.where(is_row, tl.where(on_diagonal, tl.sqrt(pivot), divided)[:, None, :], upper)
-        left -= (divided * inverse).to(tl.float16).to(tl.float32)[:, :, None] * own.to(tl.float16).to(tl.float32)[:, None, :]
+        left -= (divided * inverse).to(tl.float16).to(tl.float32)[:, :, None] * own.to(tl.float16).to(
+            tl.float32
+        )[:, None, :]
     place = matrix[:, None, None] * n * n + column * n + row
     tl.store(out + place, tl.where(row <= column, upper, 0.0), mask=inside)
 

@@ -27,7 +27,9 @@ def factor(a, out, batch, n, MATRICES: tl.constexpr, SIDE: tl.constexpr):
         upper = tl.where(is_row, tl.where(on_diagonal, tl.sqrt(pivot), divided)[:, None, :], upper)
         left -= (divided * inverse)[:, :, None] * own[:, None, :]
     place = matrix[:, None, None] * n * n + column * n + row
-    tl.store(out + place, tl.where(row <= column, upper, tl.load(a + place, mask=inside, other=0.0)), mask=inside)
+    tl.store(
+        out + place, tl.where(row <= column, upper, tl.load(a + place, mask=inside, other=0.0)), mask=inside
+    )
 
 
 @triton.jit
