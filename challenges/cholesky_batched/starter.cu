@@ -1,0 +1,20 @@
+// Cholesky factors of many small matrices
+//
+//   a      input   float32 [batch, n, n]
+//   out    output  float32 [batch, n, n]
+//   batch  size    int64
+//   n      size    int64
+//
+// Pointers are device pointers. Launch on the default stream; there is no need to synchronise.
+#include <cstdint>
+#include <cuda_runtime.h>
+
+__global__ void kernel(const float* a, float* out, int64_t batch, int64_t n) {
+    // One thread's work. Its number, in 64 bits:
+    // int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+extern "C" void solve(const float* a, float* out, int64_t batch, int64_t n) {
+    // kernel<<<blocks, threads>>>(...);
+    // Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.
+}
