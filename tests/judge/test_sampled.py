@@ -47,7 +47,7 @@ UNDECIDED = {
 }
 ADD = """#include <cstdint>
 #include <cuda_pipeline.h>
-enum Way { ORDER, BACKWARDS, STRIDE, INDEX, GUARDED, WRAPPED, CAPPED, NONE, ALONG_Y, BEYOND, INPUT, CHUNKS, COPY, AFTER };
+enum Way {ORDER, BACKWARDS, STRIDE, INDEX, GUARDED, WRAPPED, CAPPED, NONE, ALONG_Y, BEYOND, INPUT, CHUNKS, COPY, AFTER};
 #define NARROW int i = blockIdx.x * 256 + threadIdx.x; if (i < n && (way == INDEX || i >= 0)) out[i] = a[i] + b[i]
 template <Way way> __global__ void add(const float* a, const float* b, float* out, int64_t n) {
     if (way == INDEX || way == GUARDED) { NARROW; return; }
