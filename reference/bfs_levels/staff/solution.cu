@@ -1,13 +1,14 @@
-// Breadth-first search by levels, with two launches for each: one follows the edges of the present level's vertices, the
-// other collects the vertices that were reached for the first time.
+// Breadth-first search by levels, with two launches for each: one follows the edges of the present level's vertices,
+// the other collects the vertices that were reached for the first time.
 //
-// The random access decides: each edge asks whether its vertex has been reached. Levels would be 4 bytes each, 64 MiB for
-// 2^24 vertices, and each question a sector from memory. A bit each is 2 MiB, which the second-level cache holds.
+// The random access decides: each edge asks whether its vertex has been reached. Levels would be 4 bytes each, 64 MiB
+// for 2^24 vertices, and each question a sector from memory. A bit each is 2 MiB, which the second-level cache holds.
 // - expand: a warp takes 32 vertices of the queue and shares out all of their edges, however many each has. It sets the
 //   bits that are not set yet, atomically: the other 31 bits of a word may be set at the same time.
 // - settle: bits that were not set in the last level are this level's vertices. They get their level, and make the
 //   next queue. Places in the queue come from one atomic addition for each block.
-// The host does not know how many vertices a level has: every launch reads it from memory, and the host waits for nothing.
+// The host does not know how many vertices a level has: every launch reads it from memory, and the host waits for
+// nothing.
 #include <cstdint>
 #include <cuda_runtime.h>
 
@@ -17,7 +18,8 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kBlocks = 8;  // to a multiprocessor
 constexpr int kFlight = 4;  // edges that a lane follows at once
 
-// Others may set bits of the word at the same time. A bit that is missed costs an atomic operation more, and nothing else.
+// Others may set bits of the word at the same time. A bit that is missed costs an atomic operation more, and nothing
+// else.
 inline __device__ uint32_t peek(const uint32_t* p) {
     uint32_t v;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");

@@ -1,8 +1,8 @@
 // Radix sort with digits of 8 bits, the lowest first: four passes, each of which reads and writes every key once.
 //
-// A pass moves each key to the place: keys with a smaller digit, and keys with the same digit ahead of it. For the first
-// part the digits of all four passes are counted at the beginning, in one read of x: moving keys does not change how many
-// there are. The second part is found tile by tile.
+// The place of a key is the number of keys with a smaller digit and of keys with the same digit ahead of it. For the
+// former the digits of all four passes are counted at the beginning, in one read of x: moving keys does not change how
+// many there are. The latter are found tile by tile.
 // - A warp ranks 32 keys at a time by votes: eight of them tell each lane which lanes have the same digit.
 // - A tile publishes how many keys it has of each digit, and adds up what the tiles ahead of it have published. Once it
 //   knows the sum it publishes that, too, so those behind it need not go further back ("decoupled look-back").
