@@ -12,7 +12,8 @@ __global__ void start(int32_t* level, uint8_t* marks, int64_t n, int64_t source)
     marks[v] = 0;
 }
 
-__global__ void expand(const int32_t* row_ptr, const int32_t* col, int32_t* level, uint8_t* marks, int64_t n, int present) {
+__global__ void expand(const int32_t* row_ptr, const int32_t* col, int32_t* level, uint8_t* marks, int64_t n,
+                       int present) {
     const int64_t v = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
     if (v >= n || level[v] != present - 1) return; // HERE
     for (int e = row_ptr[v]; e < row_ptr[v + 1]; ++e) {

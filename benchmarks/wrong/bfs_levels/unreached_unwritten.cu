@@ -13,8 +13,8 @@ __global__ void start(int32_t* level, uint8_t* marks, uint8_t* seen, int64_t n, 
     seen[v] = v == source;
 }
 
-__global__ void expand(const int32_t* row_ptr, const int32_t* col, const int32_t* level, uint8_t* marks, const uint8_t* seen,
-                       int64_t n, int present) {
+__global__ void expand(const int32_t* row_ptr, const int32_t* col, const int32_t* level, uint8_t* marks,
+                       const uint8_t* seen, int64_t n, int present) {
     const int64_t v = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
     if (v >= n || seen[v] == 0 || level[v] != present - 1) return;
     for (int e = row_ptr[v]; e < row_ptr[v + 1]; ++e) marks[col[e]] = 1;

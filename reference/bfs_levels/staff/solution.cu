@@ -3,8 +3,8 @@
 //
 // The random access decides: each edge asks whether its vertex has been reached. Levels would be 4 bytes each, 64 MiB
 // for 2^24 vertices, and each question a sector from memory. A bit each is 2 MiB, which the second-level cache holds.
-// - expand: a warp takes 32 vertices of the queue and shares out all of their edges, however many each has. It sets the
-//   bits that are not set yet, atomically: the other 31 bits of a word may be set at the same time.
+// - expand: a warp takes up to 32 vertices of the queue and shares out all of their edges, however many each has. It
+//   sets the bits that are not set yet, atomically: the other 31 bits of a word may be set at the same time.
 // - settle: bits that were not set in the last level are this level's vertices. They get their level, and make the
 //   next queue. Places in the queue come from one atomic addition for each block.
 // The host does not know how many vertices a level has: every launch reads it from memory, and the host waits for
@@ -47,15 +47,18 @@ __global__ void start(int32_t* level, uint32_t* seen, uint32_t* done, int32_t* q
 __global__ void __launch_bounds__(kThreads)
     expand(const int32_t* row_ptr, const int32_t* col, uint32_t* seen, const int32_t* queue, const int* size) {
     const int count = *size, lane = threadIdx.x % 32;
+    const int64_t warps = static_cast<int64_t>(gridDim.x) * kWarps;
     const int64_t warp = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
-    for (int64_t first = warp * 32; first < count; first += static_cast<int64_t>(gridDim.x) * kWarps * 32) {
+    // A short queue goes to more warps, with fewer vertices each.
+    const int64_t share = count / warps < 32 ? count / warps + 1 : 32;
+    for (int64_t first = warp * share; first < count; first += warps * share) {
         int begin = 0, length = 0;
-        if (first + lane < count) {
+        if (lane < share && first + lane < count) {
             const int32_t vertex = queue[first + lane];
             begin = row_ptr[vertex];
             length = row_ptr[vertex + 1] - begin;
         }
-        // The edges of the 32 vertices in a row: those of this lane's end ahead of number `end`.
+        // The edges of all these vertices in a row: those of this lane's end ahead of number `end`.
         const int end = up_to_here(length);
         const int shift = begin - (end - length);  // from such a number to the edge's own
         const int total = __shfl_sync(kAll, end, 31);
