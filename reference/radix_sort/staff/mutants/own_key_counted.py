@@ -56,7 +56,7 @@ def solve(x, out, n):
     each = triton.cdiv(tiles, MOST_PARTS)
     parts = triton.cdiv(tiles, each)
     counts = torch.empty(DIGITS * parts, dtype=torch.int32, device=x.device)
-    spare = torch.empty_like(out)
+    spare = torch.empty(n + TILE, dtype=torch.int32, device=x.device)
     keys = x
     for shift in range(0, 32, 4):
         flip = 8 if shift == 28 else 0
