@@ -4,7 +4,7 @@ import torch
 import triton
 import triton.language as tl
 
-DIGITS, TILE, MOST_PARTS, COUNTS = 16, 256, 16, 128
+DIGITS, TILE, MOST_PARTS, COUNTS = 16, 64, 4, 32
 
 
 @triton.jit
