@@ -8,6 +8,8 @@ EXIT_USAGE = 2
 EXIT_NOT_ALLOWED = 3
 EXIT_OUR_FAILURE = 4
 EXIT_TIMED_OUT = 5
+# EX_TEMPFAIL of sysexits.h: schedulers start such a job again.
+EXIT_START_AGAIN = 75
 
 
 class GraderError(Exception):

@@ -135,6 +135,9 @@ RANKED_ROOFLINE_US = 400.0
 LEASE_SECONDS = 20.0
 HEARTBEAT_SECONDS = 4.0
 SWEEP_SECONDS = 4.0
+# A pilot takes no submission in the last part of its lifetime: nearly all are judged within a minute or two.
+PILOT_LEAD_SECONDS = 120.0
+PILOT_LEAD_SHARE = 0.2
 # A wake-up has a few hundred bytes.
 WAKEUP_BYTES = 4 * KIB
 # SQLite files up to this size get a full check at start, larger ones a check page by page for at most

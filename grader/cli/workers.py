@@ -15,9 +15,10 @@ from grader.cli.config import environment
 from grader.cli.processes import CHECK_SECONDS, ChildProcess, end_all, start_python, stop_on_signal
 from grader.cli.terminal import put_table, safe, say
 from grader.device_kinds import kind_of
-from grader.errors import EXIT_OUR_FAILURE, BadRequest
+from grader.errors import EXIT_OUR_FAILURE, EXIT_START_AGAIN, BadRequest
 from grader.queue.gpu_lock import held, holder, lock_folder
 from grader.queue.gpus import ALL, NONE, chosen_gpus
+from grader.queue.pilot import PilotLimits
 from grader.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ class WorkerSet:
     compilers: int = 0
 
 
-def run_workers(settings: Settings, wanted: WorkerSet, name: str | None, burst: bool) -> int:
-    """A single worker runs in this process."""
+def run_workers(
+    settings: Settings, wanted: WorkerSet, name: str | None, burst: bool, pilot: PilotLimits
+) -> int:
+    """A single worker runs in this process. The exit code."""
     from grader.queue.worker import run_compile_worker, run_worker
 
     gpus = chosen_gpus(wanted.gpus) if wanted.gpus not in ("", NONE) else []
@@ -48,12 +51,12 @@ def run_workers(settings: Settings, wanted: WorkerSet, name: str | None, burst: 
         check_device(wanted.device)
     boards = len(gpus) or int(bool(wanted.device))
     if boards + wanted.compilers > 1:
-        return _run_all(settings, gpus, wanted, name, burst)
+        return _run_all(settings, gpus, wanted, name, burst, pilot)
     if boards:
-        run_worker(settings, name=name, burst=burst, gpu=gpus[0] if gpus else None)
+        signalled = run_worker(settings, name=name, burst=burst, gpu=gpus[0] if gpus else None, pilot=pilot)
     else:
-        run_compile_worker(settings, name=name, burst=burst)
-    return 0
+        signalled = run_compile_worker(settings, name=name, burst=burst, pilot=pilot)
+    return EXIT_START_AGAIN if signalled and pilot != PilotLimits() else 0
 
 
 def check_device(device: str) -> None:
@@ -65,14 +68,26 @@ def check_device(device: str) -> None:
         )
 
 
-def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str | None, burst: bool) -> int:
+def _run_all(
+    settings: Settings,
+    gpus: list[Gpu],
+    wanted: WorkerSet,
+    name: str | None,
+    burst: bool,
+    pilot: PilotLimits,
+) -> int:
     for card in (card for gpu in gpus for card in gpu.every):
         if (pid := holder(card.uuid, lock_folder(settings))) is not None:
             raise held(card.uuid, pid)
     env = environment(settings)
 
+    ends = burst or pilot != PilotLimits()
+    common = ["--burst"] if burst else []
+    common += ["--lifetime", str(pilot.lifetime)] if pilot.lifetime is not None else []
+    common += ["--idle", str(pilot.idle)] if pilot.idle is not None else []
+
     def options(part: str) -> list[str]:
-        return [*(["--burst"] if burst else []), *(["--name", f"{name}-{part}"] if name else [])]
+        return [*common, *(["--name", f"{name}-{part}"] if name else [])]
 
     with stop_on_signal() as stop:
         children = [gpu_child(gpu, env, *options(str(gpu.index))) for gpu in gpus]
@@ -84,14 +99,14 @@ def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str |
         ]
         try:
             while not stop.wait(CHECK_SECONDS):
-                if burst and all(child.process.poll() is not None for child in children):
+                if ends and all(child.process.poll() is not None for child in children):
                     return int(any(child.process.returncode for child in children)) * EXIT_OUR_FAILURE
-                if not burst:
+                if not ends:
                     for child in children:
                         child.check()
         finally:
             end_all(children)
-    return 0
+    return EXIT_START_AGAIN if pilot != PilotLimits() else 0
 
 
 def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> ChildProcess:

@@ -17,6 +17,8 @@ from grader.wakeups import consume_wakeup, take
 if TYPE_CHECKING:
     from types import FrameType
 
+    from grader.queue.pilot import Pilot
+
 log = get_logger(__name__)
 
 _RECONNECT_SECONDS = 1.0
@@ -34,6 +36,8 @@ class Stopper:
     def __init__(self) -> None:
         self.event = StopFlag()
         self.draining = False
+        self.signalled = False
+        self.pilot: Pilot | None = None
         self.still_draining: Callable[[], bool] | None = None
 
     def install(self, stack: ExitStack) -> None:
@@ -43,6 +47,7 @@ class Stopper:
                 stack.callback(signal.signal, number, signal.signal(number, self._on_signal))
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self.signalled = True
         self.stop()
 
     def stop(self) -> None:
@@ -52,9 +57,12 @@ class Stopper:
         """``wanted=False`` revokes it."""
         self.draining = wanted
 
+    def expired(self) -> bool:
+        return self.pilot is not None and bool(self.pilot.over)
+
     def must_end(self) -> bool:
         """Staff may have resumed the worker since the last heartbeat."""
-        if self.event.is_set():
+        if self.event.is_set() or self.expired():
             return True
         if self.draining and self.still_draining is not None:
             self.draining = self.still_draining()

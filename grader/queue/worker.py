@@ -28,6 +28,7 @@ from grader.queue.grade_sender import GradeSender
 from grader.queue.heartbeat import Heartbeat
 from grader.queue.judge import Judge
 from grader.queue.loop import Stopper, take_wakeups
+from grader.queue.pilot import Pilot, PilotLimits
 from grader.queue.sweeper import Reaper, Sweeper, sweep
 from grader.records import workers
 from grader.records.engine import AWAY, clock, writing
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 _DRAINED_LOOK_SECONDS = 0.2
+_UNLIMITED = PilotLimits()
 
 _DATABASE_PAUSE_S = 1.0
 
@@ -65,12 +67,14 @@ def run_worker(
     boxes: BoxMaker | None = None,
     gpu: Gpu | None = None,
     compiler: Compiler | None = None,
-) -> None:
+    pilot: PilotLimits = _UNLIMITED,
+) -> bool:
     """Serve ``settings.device``, or the device of ``gpu``, until SIGTERM or SIGINT, or with ``burst`` until
     no wake-up is left. When idle, also compile, unless a compile-only worker does. Check uploads in the
     background.
 
-    A signal gives the current submission back, uncounted. A drained worker finishes it. Raises Conflict if
+    A signal gives the current submission back, uncounted. A drained worker finishes it. True if a signal ended
+    it. Raises Conflict if
     another worker holds the GPU, BoxUnavailable if the GPU is or becomes bad.
     """
     logs.configure(settings.log_level, settings.log_format)
@@ -79,6 +83,8 @@ def run_worker(
     gpu_health = None
     with ExitStack() as stack:
         stopper.install(stack)
+        stopper.pilot = Pilot(pilot, stopper.stop)
+        stack.callback(stopper.pilot.close)
         if gpu is not None:
             settings = settings.model_copy(update={"device": board_of(gpu)})
             for each in gpu.every:
@@ -119,6 +125,7 @@ def run_worker(
         _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
     if gpu_health is not None and gpu_health.trouble:
         raise gpu_health.error()
+    return stopper.signalled
 
 
 def run_compile_worker(
@@ -127,7 +134,8 @@ def run_compile_worker(
     burst: bool = False,
     boxes: BoxMaker | None = None,
     compiler: Compiler | None = None,
-) -> None:
+    pilot: PilotLimits = _UNLIMITED,
+) -> bool:
     """Compile for all devices until a signal comes; see ``run_worker``. When idle, compile kernels of
     submissions that wait behind busy GPUs.
 
@@ -143,6 +151,8 @@ def run_compile_worker(
     stopper = Stopper()
     with ExitStack() as stack:
         stopper.install(stack)
+        stopper.pilot = Pilot(pilot, stopper.stop)
+        stack.callback(stopper.pilot.close)
         boxes = boxes or _boxes(settings)
         compiler = compiler or BoxCompiler(boxes, settings.spare_boxes)
         stack.callback(compiler.close)
@@ -165,6 +175,7 @@ def run_compile_worker(
         handlers = {COMPILE: executor.serve_one, KERNELS: compile_ahead}
         deferred = partial(_deferred_while_resting, executor)
         _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
+    return stopper.signalled
 
 
 @contextmanager
@@ -233,6 +244,8 @@ def _serve_queues(
             stopper.event.wait(_DATABASE_PAUSE_S)
             platform.wakeups.enqueue(queue)
             return False
+        if served and stopper.pilot is not None:
+            stopper.pilot.served()
         return served
 
     def still_draining() -> bool:
@@ -246,16 +259,21 @@ def _serve_queues(
         log.warning("worker_is_drained", worker=name, hint=f"grader admin worker resume {name}")
         # A supervisor would only restart it.
         while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
-            pass
+            if stopper.expired():
+                break
     log.info("worker_started", worker=name, queues=list(handlers))
+    if stopper.pilot is not None:
+        stopper.pilot.served()  # starting does not count as idle
     served = {queue: partial(serve_or_return, queue) for queue in handlers}
     take_wakeups(platform.settings.queue_url, served, burst, stopper, deferred)
+    if stopper.pilot is not None and stopper.pilot.over:
+        log.info("pilot_over", worker=name, reason=stopper.pilot.over)
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
     if not stopper.event.is_set():
         stopper.drain(_draining(platform, name))
-    return stopper.event.is_set() or stopper.draining
+    return stopper.event.is_set() or stopper.expired() or stopper.draining
 
 
 def _draining(platform: Platform, name: str) -> bool:

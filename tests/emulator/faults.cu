@@ -611,6 +611,43 @@ __global__ void right_answers_after_long_work(float* out, const float* in, int n
 }
 
 using Kernel = void (*)(float*, const float*, int);
+__global__ void copies_new_memory(float* out, const float* in, int n) {
+    __shared__ float tile[64];
+    float* fresh = static_cast<float*>(malloc(sizeof(float)));
+    __pipeline_memcpy_async(&tile[threadIdx.x], fresh, 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    out[threadIdx.x] = tile[threadIdx.x];  // FAULT: unwritten
+    free(fresh);
+}
+// Products of a 16 x 16 tile, whose last row nobody wrote, with ones.
+__device__ __forceinline__ void multiply_tile(float (&sums)[4]) {
+    __shared__ __align__(16) unsigned short tile[16][16];
+    if (threadIdx.x < 16)
+        for (int row = 0; row < 15; row++) tile[row][threadIdx.x] = 0x3c00;
+    __syncwarp();
+    const unsigned lane = threadIdx.x % 32, ones = 0x3c003c00;
+    const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(&tile[lane % 16][lane / 16 * 8]));
+    unsigned a[4];
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(at) : "memory");
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %8}, "
+                 "{%0, %1, %2, %3};"
+                 : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(ones));
+}
+__global__ void multiplies_garbage(float* out, const float* in, int n) {
+    if (threadIdx.x >= 32) return;
+    float sums[4] = {};
+    multiply_tile(sums);
+    out[threadIdx.x] = sums[2];  // FAULT: unwritten
+}
+__global__ void right_rows_beside_garbage(float* out, const float* in, int n) {  // RIGHT
+    if (threadIdx.x >= 32) return;
+    float sums[4] = {};
+    multiply_tile(sums);
+    out[threadIdx.x] = threadIdx.x < 28 ? sums[0] + sums[2] : sums[0];
+}
 static const Kernel kernels[] = {
     off_by_one, reads_behind, reads_before, misaligned, shared_too_small, null_pointer, no_barrier, no_second_barrier,
     no_syncwarp, all_add, blocks_add, nobody_wrote, half_of_them_wait, right_early_return, fails, read_before_wait,
@@ -625,7 +662,7 @@ static const Kernel kernels[] = {
     flag_without_fence, barrier_in_one_branch, barriers_by_trip_count, copies_that_wait_for_too_few,
     copies_without_barrier, index_of_garbage, shuffle_from_outside, shuffle_without_own_bit, vote_of_absent_threads,
     spins_for_ever, lock_that_is_not_released, loop_that_forgets_to_step, truncated_index, vectors_that_differ,
-    right_equal_vectors,
+    right_equal_vectors, copies_new_memory, multiplies_garbage, right_rows_beside_garbage,
     right_halo, right_last_block, right_same_flag, right_bytes, right_padding,
     right_flag, right_half_reduction, right_masks_by_branch, right_pointers, right_lock, right_variables,
     right_pipeline, right_many_prints, right_put_before_a_return, right_sums_around_a_return, right_sums_by_pointer,

@@ -87,6 +87,17 @@ def worker(
         ),
     ] = 0,
     burst: Annotated[bool, typer.Option("--burst", help="Stop when the queue is empty.")] = False,
+    lifetime: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Run this long at most (3300, 55m, 12h), and take no submission in the last two minutes of it.",
+        ),
+    ] = None,
+    idle: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Stop after this long without a submission (300, 5m)."),
+    ] = None,
     calibrate: Annotated[
         bool,
         typer.Option(
@@ -106,6 +117,8 @@ def worker(
     With --gpu: one worker for each named GPU, which no other worker can serve meanwhile; the GPU's model names the
     board. Without: the board that --device or GRADER_DEVICE names. With --compile and no GPU: only compile, for all
     hosts of the platform.
+
+    With --lifetime or --idle, for schedulers such as Slurm: exit code 75 if a signal ended it, to be started again.
     """
     _need_linux()
     if device is not None and gpu is not None:
@@ -115,7 +128,9 @@ def worker(
     from grader.cli import workers
     from grader.cli.config import load_settings
     from grader.queue.gpus import NONE
+    from grader.queue.pilot import PilotLimits
 
+    pilot = PilotLimits(options.seconds("--lifetime", lifetime), options.seconds("--idle", idle))
     settings = load_settings(device=device, gpu=gpu, box=box)
     if calibrate:
         return workers.calibrate(settings, settings.gpu)
@@ -124,7 +139,7 @@ def worker(
     wanted = "" if device is not None else settings.gpu
     only_compile = compilers > 0 and device is None and wanted in ("", NONE)
     chosen = workers.WorkerSet("" if only_compile else settings.device, wanted, compilers)
-    return workers.run_workers(settings, chosen, name, burst)
+    return workers.run_workers(settings, chosen, name, burst, pilot)
 
 
 def _need_linux() -> None:

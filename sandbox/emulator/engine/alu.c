@@ -490,6 +490,10 @@ static inline uint32_t tf32_by(float value, int how) {
 alu_function *const alu_table[] = {
 #include "alu.ops"
 };
+bool alu_selects(const struct row *r) {
+    alu_function *does = alu_table[r->op - OP_CONTROL_COUNT];
+    return does == alu_selp_b16 || does == alu_selp_b32 || does == alu_selp_b64;
+}
 #define OP1(name, ...) #name,
 #define OP2 OP1
 #define OP3 OP1

@@ -451,7 +451,7 @@ static int leaves(struct transfer *it) {
             }
         }
     }
-    if (bad && w->block->launch->check) report(w, &row, UNWRITTEN, lane, NULL, 0, 0, false, NULL);
+    if (bad && w->block->launch->check && !check_left_out(w)) report(w, &row, UNWRITTEN, lane, NULL, 0, 0, false, NULL);
     return 0;
 }
 

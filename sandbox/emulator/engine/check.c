@@ -152,6 +152,23 @@ static bool ordered(const struct warp *w, uint32_t old, int lane) {
     return relation == BEFORE || (relation == BY_LANE && (int)LANE(old) == lane);
 }
 
+void check_undefined_read(struct warp *w, const struct row *r, uint32_t unit, uint32_t lanes,
+        const struct region *region, int64_t offset) {
+    w->undefined[unit] |= lanes;
+    w->any_undefined |= 1;
+    w->undefined[w->block->launch->kernel->units] = r->line;
+    w->origin = region;
+    w->origin_line = r->line;
+    w->origin_offset = offset;
+    w->origin_space = region == NULL ? LOCAL : region->owner ? SHARED : GLOBAL;
+}
+
+bool check_left_out(const struct warp *w) {
+    if (!w->block->launch->sample) return false;
+    atomic_store(&w->block->launch->engine->guessed, true);
+    return true;
+}
+
 void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     uint32_t line = w->undefined[w->block->launch->kernel->units];
     struct finding origin = {.line = line & ~OF_SHUFFLE};
@@ -160,10 +177,7 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     uint32_t kind = line & OF_SHUFFLE                        ? SHUFFLED
             : product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT
                                                              : UNWRITTEN;
-    if (kind == UNWRITTEN && w->block->launch->sample) { /* a left-out block may write it */
-        atomic_store(&w->block->launch->engine->guessed, true);
-        return;
-    }
+    if (kind == UNWRITTEN && check_left_out(w)) return;
     struct row at = *r;
     bool known = kind == UNWRITTEN && origin.line == w->origin_line;
     if (known) at.space = w->origin_space;

@@ -46,6 +46,8 @@ int copy_late(struct warp *w, const struct row *r, uint32_t mask) {
             memcpy(late.data, p.data + p.offsets[lane], bytes);
             if (w->block->launch->check && p.region->written)
                 check_access(w, &read, p.region, p.offsets, 1u << lane, bytes, false, false);
+            if (w->block->launch->check && p.valid && memchr(p.valid + p.offsets[lane], 0, bytes))
+                late.unwritten = !check_left_out(w);
         }
         struct late *room = late_room(w);
         if (!room) return 1;
@@ -62,6 +64,9 @@ static int arrives(struct warp *w, const struct late *it, struct row *row) {
     uint8_t *at = memory_at(w, row, it->to >= SHARED_BASE ? it->to & 0xffffffff : it->to, it->size, it->lane, true);
     if (at == NULL) return 1;
     memcpy(at, it->data, it->size);
+    const struct block *block = w->block;
+    if (it->unwritten && block->shared_valid && at >= block->shared && at < block->shared + block->shared_region.size)
+        memset(block->shared_valid + (at - block->shared), 0, it->size);
     return 0;
 }
 

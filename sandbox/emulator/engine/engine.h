@@ -249,6 +249,7 @@ struct late {
     uint32_t group, size;
     uint8_t data[16];
     uint8_t lane, arrives;
+    bool unwritten;
 };
 
 enum { MOST_OF_BLOCK = 1024 / LANES };
@@ -469,6 +470,8 @@ static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand,
 
 typedef void alu_function(struct warp *, const struct row *, uint32_t mask);
 extern alu_function *const alu_table[];
+/* Whether the row takes its operand a or b by the predicate c. */
+bool alu_selects(const struct row *);
 extern const char *const alu_names[];
 extern const char *const alu_types[];
 extern const unsigned char alu_arities[];
@@ -542,6 +545,12 @@ void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);
 void check_undefined_used(struct warp *, const struct row *, uint32_t lanes);
+/* An unwritten value may be that of a block which a sample leaves out, so what follows from it is no finding. False: it is
+ * no sample. */
+bool check_left_out(const struct warp *);
+/* ``lanes`` of a unit got unwritten values of the region (NULL: local memory). */
+void check_undefined_read(
+        struct warp *, const struct row *, uint32_t unit, uint32_t lanes, const struct region *, int64_t offset);
 
 void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
         bool writes, const struct finding *other);

@@ -221,6 +221,40 @@ static void collect_sparse(struct warp *w, const struct matrix *it, const uint32
         }
 }
 
+/* An element of the result is undefined if one of its row of A, of its column of B, or of C is. Not of whole numbers: an
+ * unwritten one times 0 is 0. */
+static void spread_undefined(struct warp *w, const struct matrix *it) {
+    bool rows[MOST_COLUMNS * 2] = {false}, columns[MOST_COLUMNS] = {false}, any = false;
+    static _Thread_local bool old[MOST];
+    static _Thread_local struct places_kept kept[3];
+    uint32_t first = it->counts[0], last = first;
+    memset(old, 0, sizeof old);
+    for (uint32_t which = 0; which < 3; which++, first = last) {
+        uint32_t count = it->counts[which + 1] - (which == 2 && it->kind == MULTIPLY_SPARSE),
+                 bits = bits_of_type(it->types[which]), per = bits >= 32 ? 1 : 32 / bits;
+        const struct places_kept *places = places_in(&kept[which], it, which, count, per);
+        last = first + count;
+        for (uint32_t i = 0; i < count * per; i++)
+            for (uint32_t left = w->undefined[it->units[first + i / per]]; left; left &= left - 1) {
+                uint32_t at = i * LANES + (uint32_t)__builtin_ctz(left);
+                any = true;
+                if (which == 0) rows[places->rows[at]] = true;
+                else if (which == 1) columns[places->columns[at]] = true;
+                else old[places->at[at]] = true;
+            }
+    }
+    for (uint32_t i = 0; i < it->counts[0]; i++) w->undefined[it->units[i]] = 0;
+    if (!any || check_left_out(w) || it->types[3] == S32) return;
+    uint32_t per = it->types[3] == F16 ? 2 : 1;
+    const struct places_kept *places = places_in(&kept[2], it, 2, it->counts[0], per);
+    for (uint32_t i = 0; i < it->counts[0] * per; i++)
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint32_t at = i * LANES + lane;
+            if (rows[places->rows[at]] || columns[places->columns[at]] || old[places->at[at]])
+                w->undefined[it->units[i / per]] |= 1u << lane;
+        }
+}
+
 static void multiply(struct warp *w, const struct matrix *it) {
     static _Thread_local double a[MOST], b[MOST], c[MOST];
     bool sparse = it->kind == MULTIPLY_SPARSE;
@@ -399,6 +433,7 @@ static bool move_at_once(struct warp *w, const struct row *r, const struct fragm
     }
     _Alignas(8) uint8_t dense[TILE_BYTES];
     if (!f->stores) copy_tile(&tile, f->by_row, dense, false);
+    for (uint32_t i = 0; i < f->count && w->any_undefined && !f->stores; i++) w->undefined[f->it->units[i]] = 0;
     for (uint32_t i = 0; i < f->count; i++)
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint32_t at = lane * f->count + i;
@@ -448,10 +483,14 @@ static int move_elements(struct warp *w, const struct row *r, const struct fragm
                         f->within;
             memcpy(u64_of(w, one.a), at, sizeof at);
             one.d = whole ? f->it->units[i] : r->e;
+            if (w->any_undefined && f->stores) w->undefined[one.d] = w->undefined[f->it->units[i]];
+            if (w->any_undefined && !f->stores) w->undefined[one.d] &= ~mask;
             uint32_t *value = u32_of(w, r->e), *word = u32_of(w, f->it->units[i]), shift = bits * j;
             if (f->stores && !whole)
                 for (int lane = 0; lane < LANES; lane++) value[lane] = word[lane] >> shift;
             if (f->stores ? memory_store(w, &one, mask) : memory_load(w, &one, mask)) return 1;
+            if (w->any_undefined && !f->stores && !whole)
+                w->undefined[f->it->units[i]] = w->undefined[r->e] | (j ? w->undefined[f->it->units[i]] : 0);
             if (!f->stores && !whole)
                 for (int lane = 0; lane < LANES; lane++)
                     word[lane] =
@@ -512,6 +551,9 @@ static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     const uint64_t *address = r->a == NONE ? memset(room, 0, sizeof room) : wide_of(w, r->a, wide, room);
     uint16_t rows[4][8][8];
     bool stores = r->size & STORED, transposed = r->size & TRANSPOSED;
+    const struct block *block = w->block;
+    const uint8_t *valid[4][8] = {{NULL}}; /* of rows with unwritten bytes */
+    uint32_t bad = 0;
     if (stores)
         for (uint32_t k = 0; k < r->count; k++)
             for (int i = 0; i < LANES; i++)
@@ -530,7 +572,22 @@ static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
             if (!at) return 1;
             if (stores) memcpy(at, rows[k][i], 16);
             else memcpy(rows[k][i], at, 16);
+            bool own = block->shared_valid && at >= block->shared && at < block->shared + block->shared_region.size;
+            if (stores || !own || !memchr(block->shared_valid + (at - block->shared), 0, 16)) continue;
+            valid[k][i] = block->shared_valid + (at - block->shared);
+            bad |= 1u << k;
         }
+    for (uint32_t k = 0; k < r->count && block->launch->check && !stores && (bad || w->any_undefined); k++) {
+        w->undefined[outs[k]] &= ~mask;
+        for (int i = 0; i < LANES && bad >> k & 1; i++)
+            for (int half = 0; half < 2; half++) {
+                int row = i / 4, column = i % 4 * 2 + half;
+                const uint8_t *known = transposed ? valid[k][column] : valid[k][row];
+                uint32_t at = 2 * (uint32_t)(transposed ? row : column);
+                if (!known || !(mask >> i & 1) || (known[at] && known[at + 1])) continue;
+                check_undefined_read(w, r, outs[k], 1u << i, &block->shared_region, known + at - block->shared_valid);
+            }
+    }
     for (uint32_t k = 0; k < r->count && !stores; k++) {
         uint32_t *out = u32_of(w, outs[k]);
         for (int i = 0; i < LANES; i++) {
@@ -549,7 +606,10 @@ int matrix_run(struct warp *w, const struct row *r, uint32_t mask) {
     if (it->kind == LOAD_FRAGMENT || it->kind == STORE_FRAGMENT) return move(w, r, it, mask);
     if (it->kind == TRANSPOSE) transpose(w, it, mask);
     else if (it->kind == MULTIPLY_QUADS) multiply_quads(w, it);
-    else multiply(w, it);
+    else {
+        if (w->any_undefined) spread_undefined(w, it);
+        multiply(w, it);
+    }
     if (it->kind != TRANSPOSE) w->block->worker->heavy += it->m * it->n * it->k / PRODUCTS_A_ROW;
     return 0;
 }

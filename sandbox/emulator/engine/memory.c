@@ -344,15 +344,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
         if (p.valid && !(row && memchr(p.valid + p.offsets[0], 0, (size_t)total * LANES) == NULL)) {
             for (uint32_t k = 0; k < r->count; k++) {
                 uint32_t bad = outs[k] == NONE ? 0 : never_written(p.valid + k * r->size, p.offsets, p.mask, r->size);
-                if (bad) {
-                    w->undefined[outs[k]] |= bad;
-                    w->any_undefined |= 1;
-                    w->undefined[w->block->launch->kernel->units] = r->line;
-                    w->origin = p.region;
-                    w->origin_line = r->line;
-                    w->origin_offset = (int64_t)p.offsets[__builtin_ctz(bad)];
-                    w->origin_space = p.region == NULL ? LOCAL : p.region->owner ? SHARED : GLOBAL;
-                }
+                if (bad) check_undefined_read(w, r, outs[k], bad, p.region, (int64_t)p.offsets[__builtin_ctz(bad)]);
             }
         }
         if (p.region && p.region->written && r->flags & STRONG) check_unnoted(w, p.region);

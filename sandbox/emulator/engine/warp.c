@@ -425,9 +425,10 @@ static bool returns(struct warp *w, const struct row *r, uint32_t mask) {
 
 static void spread_undefined(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t operands[4] = {r->a, r->b, r->c, r->e};
-    uint32_t bad = 0;
+    uint32_t bad = 0, chosen = alu_selects(r) ? *u32_of(w, r->c) : 0;
+    const uint32_t counts[4] = {alu_selects(r) ? chosen : EVERY, alu_selects(r) ? ~chosen : EVERY, EVERY, EVERY};
     for (int k = 0; k < 4; k++)
-        if (operands[k] < w->block->launch->kernel->units) bad |= w->undefined[operands[k]];
+        if (operands[k] < w->block->launch->kernel->units) bad |= w->undefined[operands[k]] & counts[k];
     if (r->d < w->block->launch->kernel->units) w->undefined[r->d] = (w->undefined[r->d] & ~mask) | (bad & mask);
 }
 

@@ -76,7 +76,7 @@ static bool collect(struct warp *w, const struct row *r, uint64_t descriptor, bo
             unwritten |= memchr(block->shared_valid + at, 0, 16) != NULL;
             check_async(w, r, &block->shared_region, at, 16, lane, false, false, segment);
         }
-    if (unwritten) report(w, r, UNWRITTEN, lane, NULL, 0, 0, false, NULL);
+    if (unwritten && !check_left_out(w)) report(w, r, UNWRITTEN, lane, NULL, 0, 0, false, NULL);
     return true;
 }
 
