@@ -301,7 +301,8 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], ad
             "launch: return early if there is no output, else write the neutral value (often 0)."
         )
     if mismatch.kind == "unwritten" and zero:
-        return f"{' and '.join(zero)} is 0 here, and the output still has elements: they need their neutral value."
+        are = "are" if len(zero) > 1 else "is"
+        return f"{' and '.join(zero)} {are} 0 here, and the output still has elements: they need their neutral value."
     if mismatch.kind == "unwritten":
         covers = (
             "Check that the grid covers every element, including the last partial block: n / 256 rounds down, "

@@ -321,6 +321,18 @@ def test_a_kernel_that_adds_to_its_result_is_recognised(text: str, adds: bool) -
     assert mistakes.adds_to("out") is adds
 
 
+@pytest.mark.parametrize(("threads", "suspicious"), [("1, 1", False), ("2, 1", True), ("1, 32", True)])
+def test_a_single_thread_needs_no_atomics(threads: str, suspicious: bool) -> None:
+    source = (
+        "__global__ void k(float* out, int64_t n) { float sum = 0;"
+        "for (int i = 0; i < n; i++) out[i] = sum += out[i]; }\n"
+        f'extern "C" void solve(const float* x, float* out, int64_t n) {{ k<<<{threads}>>>(out, n); }}'
+    )
+    mistakes = CudaMistakes.of(Catalogue(ROOT).load("relu").manifest, source)
+    assert mistakes is not None
+    assert bool(mistakes.suspicions()) is suspicious
+
+
 def test_a_source_of_too_many_parts_is_skipped() -> None:
     """Rules compare all pairs of parts."""
     assert read("x" * 100_000) is None

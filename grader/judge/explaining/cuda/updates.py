@@ -45,6 +45,9 @@ class UpdateRules:
 
     def updates(self) -> Iterator[Update]:
         for function in self.arguments.source.functions.values():
+            launches = self.arguments.source.launches_of(function)
+            if launches and all((launch.grid, launch.block) == ("1", "1") for launch in launches):
+                continue  # a single thread
             arrays = self._arrays_of(function)
             scalars = [
                 Access(
