@@ -1,4 +1,4 @@
-"""What makes a Flask application of a test cheap, for every folder."""
+"""Cheap Flask applications for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from flask import Flask
 from jinja2.bccache import Bucket, BytecodeCache
 from werkzeug.routing import Rule
 
-# What ``Rule.compile`` makes of a rule.
 _COMPILED = ("_parts", "_trace", "_converters", "arguments", "_build", "_build_unknown")
 
 
@@ -30,8 +29,9 @@ class Compiled(BytecodeCache):
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap_applications() -> Iterator[None]:
-    """Nearly every web test makes an application, and most of that time goes into its hundreds of rules. Here each rule
-    is compiled once per process, and the function that builds its address only when called."""
+    """Most of a web test's time goes into its application's hundreds of rules. Here each rule is compiled
+    once per process, and the function that builds its address only when called.
+    """
     compile_rule, compile_builder = Rule.compile, Rule._compile_builder
     compiled: dict[tuple[object, ...], Rule] = {}
 

@@ -1,4 +1,4 @@
-"""Components that a test may need: skipped where missing, a failure where GRADER_REQUIRE names them."""
+"""Components that tests need: skipped if missing, a failure if GRADER_REQUIRE names them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def _docker() -> str | None:
-    # As the boxes ask: a machine with an engine need not have the client's program.
+    # As the boxes ask: a machine with an engine may lack the client's program.
     from grader.sandbox.choose import docker_status
 
     usable, sentence = docker_status()
@@ -124,7 +124,7 @@ def _node() -> str | None:
 
 
 def postgres_bin() -> str | None:
-    """The folder that holds initdb and postgres: on the PATH, or where Debian puts them."""
+    """The folder of initdb and postgres: on the PATH, or Debian's."""
     from pathlib import Path
 
     if found := shutil.which("initdb"):
@@ -154,7 +154,6 @@ _CHECKS = {
 
 
 def need(component: str) -> None:
-    """Skip the calling test where ``component`` is missing; fail it where GRADER_REQUIRE names the component."""
     missing = _CHECKS[component]()
     if missing is None:
         return

@@ -1,4 +1,4 @@
-"""No test reads the settings, the login or the data of whoever runs it."""
+"""No test reads the user's settings, login or data."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
     upgrade_by_copy,
 )
 
-# They say what tests may not skip, how much is proven, and whether the full matrix runs.
+# They name required components, the extent of proofs, and the full matrix.
 _KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS", "GRADER_TEST_GPU", "GRADER_TEST_SEED"}
 _home = pytest.StashKey[Path]()
-# How many files are named with the seconds that they took.
+# The number of files named with their seconds.
 _COSTLIEST = 40
-# Of Python's garbage collector: ten times the objects before it looks, with little for it to look at.
+# For Python's garbage collector, which finds little: ten times its default.
 _YOUNG_OBJECTS = 10_000
 
 
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         del os.environ[name]
     home = Path(tempfile.mkdtemp(prefix="grader-tests-"))
     config.stash[_home] = home
-    # Most tests judge as quickly as can be: in Triton's interpreter. Those of other boards name them.
+    # Most tests judge in Triton's interpreter, which is quick. Those of other boards name them.
     os.environ["GRADER_DEVICE"] = os.environ["GRADER_DEVICES"] = "cpu"
     os.environ["XDG_CONFIG_HOME"] = str(home / "config")
     os.environ["XDG_DATA_HOME"] = str(home / "data")
@@ -66,10 +66,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Most tests open a platform and make accounts in it, but do not test password hashes, migrations or the disk. So
-    all three are cheap here: a new SQLite file is a copy of one that was migrated once, and no commit waits for the
-    disk. Tests of migrations call `grader.records.schema.upgrade`, which is unchanged; tests of the disk use
-    ``durable_sqlite``.
+    """Most tests open a platform and make accounts, but do not test password hashes, migrations or the disk.
+    So all three are cheap here: a new SQLite file is a copy of one that was migrated once, and no commit
+    waits for the disk. Tests of migrations call `grader.records.schema.upgrade`, which is unchanged; tests of
+    the disk use ``durable_sqlite``.
     """
     from argon2 import PasswordHasher
 
@@ -100,7 +100,7 @@ def full_matrix(pytestconfig: pytest.Config) -> bool:
 
 @pytest.fixture
 def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is committed is on the disk, as where people work."""
+    """Commits reach the disk, as in production."""
     from grader.records import engine
 
     monkeypatch.setattr(engine, "_switch_to_wal", inspect.unwrap(engine._switch_to_wal))
@@ -108,8 +108,8 @@ def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Imported modules and collected tests stay until the end. Walking through them repeatedly would cost the garbage
-    collector a third of many a test's processor time.
+    """Imported modules and collected tests stay until the end. Walking through them repeatedly would cost the
+    garbage collector a third of many a test's processor time.
     """
     gc.disable()
     try:
@@ -152,7 +152,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Which files took longest, of a whole run with ``--durations``."""
+    """The slowest files of a whole run with ``--durations``."""
     if not config.getoption("durations"):
         return
     reports = [
@@ -170,6 +170,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    # Not yet: pytest now collects garbage several times. At the end of the process nanobind calls what is left a leak.
+    # Not yet: pytest now collects garbage several times. At the end of the process nanobind reports remaining
+    # objects as a leak.
     atexit.register(gc.unfreeze)
     shutil.rmtree(config.stash[_home], ignore_errors=True)

@@ -1,7 +1,8 @@
-"""Fixtures of databases, for every folder: SQLite and PostgreSQL in turn, one server for the whole session.
+"""Fixtures of databases: SQLite and PostgreSQL in turn, one server for the whole session.
 
-Tests marked ``both_databases`` (records, queries, locks, migrations, dumps: there the two differ) always run on both.
-The others run on PostgreSQL in the full matrix (`make test-all`) only, a third at each commit (``tests.rotation``).
+Tests marked ``both_databases`` (records, queries, locks, migrations, dumps: there the two differ) always run
+on both. The others run on PostgreSQL in the full matrix (`make test-all`) only, a third at each commit
+(``tests.rotation``).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _STATEMENTS = 5000
 
 
 def is_second_twin(item: pytest.Item) -> bool:
-    """Whether ``item`` runs on PostgreSQL what also runs on SQLite, and nothing in it depends on the database."""
+    """Whether ``item`` repeats on PostgreSQL a test that does not depend on the database."""
     run = getattr(item, "callspec", None)
     return (
         run is not None
@@ -73,8 +74,8 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture(params=KINDS)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a database to work with, of each kind in turn. PostgreSQL's has its tables already; SQLite's file does
-    not exist yet, because creating its tables costs less than a copy.
+    """The URL of a database of each kind in turn. PostgreSQL's has its tables already; SQLite's file does not
+    exist yet, because creating its tables costs less than a copy.
     """
     if request.param == "sqlite":
         yield _sqlite(tmp_path)
@@ -87,8 +88,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 
 @pytest.fixture
 def database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The same, and every platform that the test opens without naming a database opens this one, in processes that it
-    starts, too.
+    """The same, and every platform that the test opens without naming a database opens this one, also in
+    processes that it starts.
     """
     monkeypatch.setenv("GRADER_DATABASE_URL", database_url)
     return database_url
@@ -99,8 +100,8 @@ def _sqlite(folder: Path) -> str:
 
 
 def share_statements(patch: pytest.MonkeyPatch) -> None:
-    """What SQLAlchemy compiles for one engine serves all engines of this process that have the same dialect. Most tests
-    open an engine, and would compile some sixty statements again.
+    """All engines of this process with the same dialect share compiled SQL. Most tests open an engine, and
+    would compile some sixty statements again.
     """
     compiled: LRUCache[Any, Any] = LRUCache(_STATEMENTS)
 

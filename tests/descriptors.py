@@ -1,4 +1,4 @@
-"""Counts this process's open descriptors, to see that something leaves none behind."""
+"""Counts this process's open descriptors, to find leaks."""
 
 from __future__ import annotations
 

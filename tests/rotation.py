@@ -1,8 +1,8 @@
-"""What a run draws by its commit: which share of the PostgreSQL twins and of the tests marked ``in_turn`` runs, and
-the seed of the fuzz tests.
+"""A commit chooses the share of the PostgreSQL twins and of the tests marked ``in_turn``, and the seed of the
+fuzz tests.
 
-A commit always draws the same, so that a failure comes back; the next one draws something else. GRADER_TEST_SEED=NUMBER
-chooses, and every run prints its number.
+A commit always chooses the same, so that a failure comes back; the next one chooses others.
+GRADER_TEST_SEED=NUMBER overrides it, and every run prints its number.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[1]
-# Of such tests, of which each commit runs one share.
+# Each commit runs one share of such tests.
 SHARES = 3
 
 
 @cache
 def number() -> int:
-    """GRADER_TEST_SEED, else how many commits led to this one, else 0 (no git)."""
+    """GRADER_TEST_SEED, else the number of commits before this one, else 0 (no git)."""
     if given := os.environ.get("GRADER_TEST_SEED"):
         return int(given)
     command = ["git", "-c", f"safe.directory={ROOT}", "rev-list", "--count", "HEAD"]
@@ -32,5 +32,4 @@ def number() -> int:
 
 
 def has_turn(name: str) -> bool:
-    """Whether the test ``name`` is in this commit's share."""
     return crc32(name.encode()) % SHARES == number() % SHARES

@@ -9,7 +9,7 @@ from tests import groups
 
 
 class Grouped(LoadScopeScheduling):
-    """Of xdist's own schedules, --dist=loadgroup makes no groups under pytest 9.2 (pytest-xdist 3.8)."""
+    """Needed because --dist=loadgroup makes no groups under pytest 9.2 (pytest-xdist 3.8)."""
 
     def _split_scope(self, nodeid: str) -> str:
         return groups.group(nodeid)
@@ -30,7 +30,9 @@ class Grouped(LoadScopeScheduling):
         return bool(self.workqueue) and all(name in groups.ALONE for name in self.workqueue)
 
     def _send_home(self, node: WorkerController) -> None:
-        """End this process, unless it is the last: that one waits, with a test in hand, until the others have ended."""
+        """End this process, unless it is the last: that one waits, with a test in hand, until the others have
+        ended.
+        """
         staying = [other for other in self.nodes if not other.shutting_down]
         if staying != [node] and node in staying and self._pending_of(self.assigned_work[node]) <= 2:
             node.shutdown()

@@ -1,4 +1,4 @@
-"""A kernel that reads what another warp has not written yet, as an emulated GPU records it: no compiler is needed."""
+"""A kernel that reads memory before another warp writes it, as an emulated GPU records it: no compiler is needed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ def bundle() -> StepBundle:
 
 
 def report(base: Report, step: StepBundle) -> Report:
-    """``base`` with the kernel's failed case as its only one."""
     case = CaseReport(
         name="square", category="basic", verdict=CaseVerdict.RUNTIME_ERROR, seed=1, sizes={"n": 64}, detail=DETAIL,
         step=step,

@@ -1,5 +1,6 @@
-"""Kernels whose two blocks race, and one whose last thread stores nothing, as an emulated GPU records them: no compiler
-is needed."""
+"""Kernels whose two blocks race, and one whose last thread stores nothing, as an emulated GPU records them:
+no compiler is needed.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ DONE:
 .loc 1 6 1
 """
 )
-# Element i is of thread i; the last one of block 1 turns back, and another condition is a predicate.
+# Thread i has element i; the last one of block 1 turns back, and another condition is a predicate.
 GUARDED = _HEAD.format(
     body="""
 .loc 1 3 5
@@ -78,7 +79,7 @@ DONE:
 
 
 def launched(text: str, *, wanted: Wanted | None = None) -> tuple[Recorder, dict[str, Any] | None]:
-    """Two blocks of 64 threads on 128 words; and what the engine says about the element that is not written first."""
+    """Two blocks of 64 threads on 128 words; and the engine's finding about the first unwritten element."""
     engine = Engine(threads=1)
     try:
         recorder = engine.record(wanted=wanted)
@@ -106,7 +107,7 @@ def launched(text: str, *, wanted: Wanted | None = None) -> tuple[Recorder, dict
 
 @cache
 def bundle() -> StepBundle:
-    """Of the race. Needs the engine."""
+    """For the race. Needs the engine."""
     recorder, _ = launched(RACE)
     assert recorder.bundle, recorder.why
     return StepBundle.model_validate(

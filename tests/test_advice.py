@@ -1,5 +1,3 @@
-"""What a report is summed up to, of each verdict."""
-
 from __future__ import annotations
 
 from typing import Any

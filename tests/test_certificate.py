@@ -1,5 +1,3 @@
-"""Certificates: every change is found and named."""
-
 from __future__ import annotations
 
 import copy

@@ -1,5 +1,3 @@
-"""Figures as people read them: pages and commands have the same."""
-
 from __future__ import annotations
 
 import pytest

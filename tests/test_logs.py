@@ -1,5 +1,3 @@
-"""Log lines: their form, and what they never hold."""
-
 from __future__ import annotations
 
 import json
@@ -21,7 +19,6 @@ _BEGIN = "import logging, structlog; from grader import logs; logs.configure({})
 
 
 def told(code: str, *settings: str) -> list[dict[str, Any]]:
-    """Log output of a fresh process."""
     program = _BEGIN.format(", ".join(repr(setting) for setting in settings)) + code
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == ""

@@ -1,5 +1,3 @@
-"""The tests' own scheduler: measuring tests run when no other does."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -11,8 +9,6 @@ MEASURING = groups.ALONE[0]
 
 
 class Node:
-    """A process of pytest-xdist, of which the test says when it has run a test."""
-
     def __init__(self, name: str) -> None:
         self.gateway = SimpleNamespace(id=name)
         self.given: list[int] = []
@@ -27,8 +23,9 @@ class Node:
 
 
 def run(tests: list[str], processes: int) -> list[tuple[str, set[str]]]:
-    """Each test, with the tests that had not ended in other processes when it began. A process begins its last test
-    only when it has the next, or must end."""
+    """Each test, with the tests that were running in other processes when it began. A process begins its last
+    test only when it has the next, or must end.
+    """
     options = SimpleNamespace(loadscopereorder=False, tx=["popen"] * processes)
     config = SimpleNamespace(option=options, getvalue=lambda name: getattr(options, name))
     scheduler = Grouped(config, None)  # type: ignore[arg-type]

@@ -46,7 +46,6 @@ class Made:
         return self.catalogue.root / "reference" / self.slug / "staff"
 
     def edit(self, name: str, old: str, new: str) -> None:
-        """Replace text in a file of either folder."""
         path = next(
             path
             for part in ("challenges", "reference")

@@ -1,4 +1,4 @@
-"""Nearly right answers: timed rounds catch those that once passed, and one that still passes is found."""
+"""Timed rounds catch nearly right answers that once passed; an answer that still passes is reported."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_an_index_beyond_an_array_is_found_before_a_gpu_meets_it(monkeypatch: py
     challenge = CATALOGUE.load("cross_entropy")
     asked = workload(challenge, "emulated GPU").model_copy(update={"sizes": {"rows": 30, "cols": 1200}})
     found = Rounds(challenge, Reduced(asked, 1.0), "cuda")
-    # Right on every case, so all of them are held against it.
+    # Right on every case, so all approximations are compared with it.
     found.try_all([Approximation("right", "right", lambda draw: draw.question.outputs, 0.0)])
     assert {"ignored", "first_class"} < on_gpu
     # Labels up to 5002 and 70,000.
@@ -196,7 +196,7 @@ def test_a_new_challenge_catches_every_approximation(write: Write) -> None:
 
 
 def test_answers_that_the_checker_accepts_are_right() -> None:
-    """Of PyTorch itself, and of approximations, which pass if it accepts anything."""
+    """PyTorch's own, and approximations, which pass if it accepts anything."""
     anything = replace(SUMMED, checker=lambda given, got, want: None)
     assert tried(anything, "interpreter", "zeros").probability == 1
     asked = ask(anything, SUMMED.cases[0], 1)

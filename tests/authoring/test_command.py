@@ -1,5 +1,3 @@
-"""`challenge new` at a terminal, and refused options of `challenge check`."""
-
 from __future__ import annotations
 
 import io

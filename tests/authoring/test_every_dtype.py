@@ -1,5 +1,6 @@
-"""Each dtype from `challenge new` to verdicts of the emulated GPU and the interpreter: a new dtype that lacks a fact
-fails here. One challenge has them all, because a compiler takes seconds."""
+"""Each dtype from `challenge new` to verdicts of the emulated GPU and the interpreter: a new dtype that lacks
+a fact fails here. One challenge has them all, because a compiler takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,6 @@ def solution(made: Made, language: Language) -> str:
 
 
 def tried(made: Made, trial: Trial, language: Language, source: str, names: Sequence[str]) -> CandidateResult:
-    """On the cases of these names."""
     cases = [case for case in made.challenge.cases if case.name in names]
     candidate = Candidate(CandidateRole.MUTANT, "kernel", language, source)
     return trial.try_cases(candidate, cases, every_case=False)
@@ -72,7 +72,7 @@ def test_the_interpreter_accepts_a_right_kernel_and_refuses_wrong_ones_of_every_
 
 
 def without_cstdint(source: str) -> str:
-    """The same source without <cstdint>: aliases of built-in types replace its types."""
+    """The same source without <cstdint>: built-in types replace its aliases."""
     source = source.replace("#include <cstdint>\n", "").replace("#include <cuda_runtime.h>\n", "")
     aliases = {dtype.c_type: dtype.c_built_in for dtype in DType if dtype.facts.built_in}
     for name in aliases:

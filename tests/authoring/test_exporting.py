@@ -1,5 +1,3 @@
-"""An exported challenge judges as ours does, and comes back by `import` with the same signature and tolerance."""
-
 from __future__ import annotations
 
 import runpy
@@ -68,7 +66,6 @@ def test_a_gpumode_task_judges_as_ours_and_comes_back(
 
 
 def _small(exported: Exported) -> Exported:
-    """Six of its tests."""
     lines = exported.files["task.yml"].splitlines()
     first, end = lines.index("tests:") + 1, lines.index("benchmarks:")
     text = "\n".join([*lines[:first], *sorted(lines[first:end], key=len)[:6], *lines[end:]])

@@ -1,5 +1,3 @@
-"""Problems of other platforms become challenges that their own reference answers."""
-
 from __future__ import annotations
 
 import runpy
@@ -117,7 +115,7 @@ check_implementation = make_match_reference(ref_kernel, rtol=1e-2)
 """
 
 
-# Published solutions, each as its platform calls it.
+# Published solutions, in their platforms' forms.
 MODEL_NEW = """
 import torch
 import torch.nn as nn
@@ -152,7 +150,6 @@ def custom_kernel(data: input_t) -> output_t:
 
 
 def is_right(challenge: Challenge) -> bool:
-    """Whether staff's solution computes what the reference does, in a usual case."""
     case = next(case for case in challenge.cases if case.name == "odd")
     question = ask(challenge, case, 1)
     results = {

@@ -1,4 +1,6 @@
-"""The authoring loop: a case for a hole, mutants of a solution, and checks that redo only what a change touches."""
+"""The authoring loop: a case for a hole, mutants of a solution, and checks that redo only the parts that a
+change affects.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +144,7 @@ def test_a_size_of_two_dimensions_makes_no_huge_case() -> None:
 def test_a_failing_solution_gets_no_mutants(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Whatever is wrong in the solution would fail each of them."""
+    """Any fault of the solution would fail each of them."""
     failed = CandidateResult(
         slug="fresh",
         role=CandidateRole.SOLUTION,

@@ -1,5 +1,3 @@
-"""A timed run finds an impossible cost model: on the host, with a GPU's ceilings."""
-
 from __future__ import annotations
 
 import re
@@ -17,8 +15,6 @@ from tests.authoring.conftest import Made, Write
 
 
 class Lit(HostDevice):
-    """A host with a given memory bandwidth."""
-
     def __init__(self, bandwidth: float) -> None:
         self.bandwidth = bandwidth
 

@@ -1,4 +1,4 @@
-"""Mutations of right kernels: each changes one place, says which, and leaves a source that parses."""
+"""Mutations of right kernels: each changes and names one place, and leaves a source that parses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.languages import Language
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue(ROOT)
-# What a Triton and a CUDA solution of these challenges can be made wrong by.
+# The possible mistakes of a Triton and a CUDA solution of these challenges.
 KINDS = {
     "softmax": ({"bound_off_by_one", "no_mask", "wrong_filler", "no_guard"}, {"no_barrier", "wrong_start"}),
     "matmul": ({"wrong_stride", "blocks_rounded_down", "swapped_operands"}, {"no_barrier", "wrong_stride"}),

@@ -1,5 +1,3 @@
-"""The output of `challenge new` passes its own checks for any signature, and overwrites nothing."""
-
 from __future__ import annotations
 
 import json
@@ -66,7 +64,7 @@ def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Wri
 
 # Of the other types, the example makes nothing else, and of nothing else them.
 PAIRED = [dtype for dtype in DType if dtype not in ALONE]
-# Three of the new ones stand for all as sources: each pair takes a kernel and a second.
+# Three of the new ones represent all as sources: each pair takes a kernel and a second.
 USUAL = list(DType)[:8]
 FEW = (DType.FLOAT32, DType.BFLOAT16, DType.INT32, DType.BOOL)
 
@@ -218,8 +216,9 @@ def test_an_existing_folder_is_not_overwritten(part: str, tmp_path: Path) -> Non
 
 @pytest.mark.matrix
 def test_the_command_creates_a_challenge(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    """Protects authors against a check that passes a weak suite: `new`, then `check` with processes, then again with
-    cases removed."""
+    """Protects authors against a check that passes a weak suite: `new`, then `check` with processes, then
+    again with cases removed.
+    """
     (tmp_path / "challenges").mkdir()
     monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
     assert cli("challenge", "new", "fresh").code == 2  # no track, and nobody to ask

@@ -1,5 +1,3 @@
-"""The one line that `challenge new` makes arguments of."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""What judging depends on changes only with the version number: a remark for authors, a rule for our challenges."""
+"""Judging changes only with the version number: a remark for authors, a rule for our challenges."""
 
 from __future__ import annotations
 

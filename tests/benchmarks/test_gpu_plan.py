@@ -1,5 +1,3 @@
-"""The plan of what is run on a GPU (``benchmarks/gpu/plan.py``): what a call does, and what it leaves to the next."""
-
 from __future__ import annotations
 
 import json
@@ -22,7 +20,6 @@ NOW, BEFORE = "these", "those"
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
-    """``benchmarks/gpu/run.py``, which keeps its results in a folder of the test's."""
     before = set(sys.modules)
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks" / "gpu"), str(ROOT / "benchmarks"), *sys.path])
     made = import_module("run")
@@ -64,7 +61,7 @@ def test_every_step_can_run_within_one_call(plan: ModuleType, run: ModuleType) -
         script = next((word for word in command if word.endswith(".py")), "")
         if not script:
             continue
-        # The script knows the words that it is handed.
+        # The script knows the words that it is given.
         text = (ROOT / script).read_text()
         for option in (word for word in command if word.startswith("--")):
             assert f'"{option}"' in text, f"{step.name}: {option}"

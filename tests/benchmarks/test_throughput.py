@@ -1,5 +1,3 @@
-"""What ``benchmarks/throughput.py`` reads from the logs of workers."""
-
 from __future__ import annotations
 
 import json

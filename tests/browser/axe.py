@@ -14,12 +14,11 @@ from playwright.sync_api import Page
 FOLDER = Path(__file__).parent
 SCRIPT = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 _FETCH_SECONDS = 240
-# Lesser findings are remarks, not obstacles.
 GRAVE = ("serious", "critical")
 
 
 def missing() -> str | None:
-    """Why pages cannot be checked here; None if they can."""
+    """The reason why pages cannot be checked here; None if they can."""
     if SCRIPT.exists() or shutil.which("npm"):
         return None
     return "neither axe-core nor the npm to fetch it"
@@ -27,7 +26,6 @@ def missing() -> str | None:
 
 @cache
 def script() -> str:
-    """The source of axe-core, in the version that the lock file names."""
     if not SCRIPT.exists():
         command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
         ran = subprocess.run(

@@ -1,5 +1,6 @@
-"""One browser and two platforms for all tests here: a furnished one where nothing moves by itself, and one that
-judges. They end with the last of these tests."""
+"""One browser and two platforms for all tests here: a furnished one where nothing moves by itself, and one
+that judges.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def visit(chromium: Browser, site: Site) -> Iterator[Visit]:
-    """A visitor of the site: ``visit("ada", phone=True)``. At the end, no visitor may have seen an error."""
+    """``visit("ada", phone=True)``. At the end, no visitor may have seen an error."""
     with ExitStack() as stack:
 
         def make(name: str = "", **options: Any) -> Visitor:
@@ -50,7 +51,7 @@ def visit(chromium: Browser, site: Site) -> Iterator[Visit]:
 
 @pytest.fixture(scope="package")
 def live(chromium: Browser) -> Iterator[Up]:
-    """The platform that judges. Its folder has a short name: a socket's address must stay below 100 bytes."""
+    """Its folder has a short name: a socket's address must stay below 100 bytes."""
     temporary = tempfile.TemporaryDirectory(prefix="gr", dir="/tmp", ignore_cleanup_errors=True)
     with temporary as folder, judging(Path(folder)) as up:
         yield up

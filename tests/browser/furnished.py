@@ -1,5 +1,6 @@
-"""A platform with something on every page: people, boards, and a submission in every state. No worker runs; tests
-act as one, so pages stay as they are. For the tests of pages and for screenshots."""
+"""A platform with something on every page, for tests of pages and for screenshots. No worker runs; tests act
+as one, so pages do not change.
+"""
 
 from __future__ import annotations
 
@@ -81,16 +82,14 @@ START_SECONDS = 240
 _BEGAN = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 # Long enough to overflow a phone, and an editor.
 LONG = "x" * 300
-# The others' times on the boards: the third is as fast as the second, within the measurement.
+# The third is as fast as the second, within the measurement.
 TIMES_US = {"bob": 640.25, "grace": 655.0, "linus": 1290.5}
-# The pages' token: the same in every session, so screenshots differ only if pages do.
+# The same in every session, so screenshots differ only if pages do.
 _CSRF = "0" * 40
 
 
 @dataclass(frozen=True)
 class Site:
-    """A served platform and its address; tests act as its worker."""
-
     url: str
     platform: Platform
     app: Flask
@@ -104,11 +103,9 @@ class Site:
 
     @property
     def code(self) -> str:
-        """A join code of the course."""
         return joining.list_codes(self.platform, self.people["boss"], "gpu").codes[0].code
 
     def session(self, name: str) -> tuple[str, str]:
-        """The cookie of a signed-in user."""
         issued = tokens.issue(
             self.platform, self.people[name], TokenRequest("Chromium on Linux", kind=TokenKind.SESSION)
         )
@@ -118,8 +115,9 @@ class Site:
 
 @contextmanager
 def serving(folder: Path, **env: str) -> Iterator[Site]:
-    """An empty platform with ada, three other students and an admin, served by the real server with further settings
-    ``env``."""
+    """An empty platform with ada, three other students and an admin, on the real server with further settings
+    ``env``.
+    """
     settings = builders.make_settings(folder, sign_up="open")
     platform = open_platform(settings)
     environment = {
@@ -153,7 +151,6 @@ def serving(folder: Path, **env: str) -> Iterator[Site]:
 
 
 def _address(server: subprocess.Popen[str]) -> str:
-    """The address that the server prints, within the deadline."""
     assert server.stdout
     with selectors.DefaultSelector() as selector:
         selector.register(server.stdout, selectors.EVENT_READ)
@@ -164,8 +161,9 @@ def _address(server: subprocess.Popen[str]) -> str:
 
 
 def furnish(site: Site) -> None:
-    """Boards, and ada's submissions: one of each verdict, one failed by the platform, one cancelled, one running,
-    one in the queue."""
+    """Boards, and ada's submissions: one of each verdict, one failed by the platform, one cancelled, one
+    running, one in the queue.
+    """
     platform, ada, ids = site.platform, site.ada, site.submissions
     for name, time_us in TIMES_US.items():
         builders.judged(
@@ -195,7 +193,6 @@ def furnish(site: Site) -> None:
 
 
 def _upload(site: Site) -> None:
-    """The catalogue's first challenge, uploaded unchanged and proven."""
     platform = site.platform
     made = bundle.of_challenge(platform.catalogue.load(builders.SLUG))
     body = UploadBody(archive=base64.b64encode(made.packed()), note="As it is in the folder")
@@ -210,7 +207,6 @@ def _upload(site: Site) -> None:
 
 
 def _compete(site: Site) -> None:
-    """A competition with results, and a running one with ada."""
     platform, boss = site.platform, site.people["boss"]
     asked = {"challenges": [{"challenge": builders.SLUG, "hidden_workloads": [{"sizes": {"n": 123456789}}]}]}
     rules = "## Rules\n\nOne account each. What a library computes does not count."
@@ -227,7 +223,6 @@ def _compete(site: Site) -> None:
 
 
 def _teach(site: Site) -> None:
-    """A course with everyone, an assignment that is over, and an extension."""
     platform, boss = site.platform, site.people["boss"]
     courses.create_course(platform, boss, CourseBody(slug="gpu", name="GPU programming", term="Spring 2026"))
     names = "".join(f"{name},,{name.capitalize()}\n" for name in ("ada", *TIMES_US))
@@ -259,7 +254,6 @@ def _teach(site: Site) -> None:
 
 
 def _group(site: Site) -> None:
-    """An open assignment of groups, ada's group, a policy, and a curve."""
     platform, boss = site.platform, site.people["boss"]
     body = AssignmentBody(
         title="Teams",
@@ -279,7 +273,6 @@ def _group(site: Site) -> None:
 
 
 def _announce(site: Site) -> None:
-    """An announcement, an open question, and one answered to all."""
     platform, boss, gpu = site.platform, site.people["boss"], Place(Kind.COURSE, "gpu")
     told = AnnouncementBody(title="Another room", text=f"It is *room 2*. {LONG}", assignment="week1")
     announcements.announce(platform, boss, gpu, told)
@@ -291,7 +284,6 @@ def _announce(site: Site) -> None:
 
 
 def _grade(site: Site) -> None:
-    """Rubric points, and a regrade request."""
     platform, boss, week = site.platform, site.people["boss"], ("gpu", "week1")
     criteria = [CriterionBody(title="Readability", about="Names and structure", points=5)]
     rubric = {builders.SLUG: [*criteria, CriterionBody(title="Report", points=3)]}
@@ -304,7 +296,6 @@ def _grade(site: Site) -> None:
 
 
 def _comment(site: Site) -> None:
-    """A thread on lines of a submission with an answer, and a resolved one."""
     submission, boss = site.submissions["accepted"], site.people["boss"]
     asked = CommentBody(text=f"Is this line *needed*? `{LONG}`", first_line=1, last_line=1)
     found = comments.add(site.platform, boss, submission, asked)
@@ -315,7 +306,6 @@ def _comment(site: Site) -> None:
 
 
 def _discuss(site: Site) -> None:
-    """A thread with a spoiler and a hidden post, and a resolved report of an error."""
     platform, boss, about = site.platform, site.people["boss"], (About.CHALLENGE, builders.SLUG)
     asked = PostBody(text=f"Why *two* loops?\n\n```\nint {LONG};\n```\n{LONG}")
     thread = discussion.add(platform, site.ada, *about, asked).number
@@ -329,7 +319,6 @@ def _discuss(site: Site) -> None:
 
 
 def _resemble(site: Site) -> None:
-    """Two similar submissions."""
     ids = site.submissions
     with writing(site.platform.sessions) as session:
         row = session.scalars(select(AssignmentRow)).one()
@@ -361,7 +350,6 @@ def _settle(site: Site) -> None:
 
 
 def _ended(verdict: Verdict) -> Report:
-    """A report whose second case has this verdict."""
     cases = [
         CaseReport(name=name, category=name, verdict=of, seed=3, sizes={"n": 1024}, detail=why, seconds=0.01)
         for name, of, why in [

@@ -1,7 +1,7 @@
 """Addresses that show every page of the application.
 
-A page needs an entry only if it has several states, or variables in its address that `plain` does not know; without a
-sample it fails a test.
+Only a page with several states, or with variables in its address that `plain` does not know, needs an entry;
+without one it fails a test.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.web.access import ADMINS, PARTY, STAFF, TEACHERS, access_of
 from tests.browser.furnished import Site
 from tests.web import builders
 
-# GET routes that are not pages: programs read them, or a page fetches them.
+# GET routes for programs, or for scripts of a page.
 NO_PAGES = (
     "lti.",
     *("static", "language_colours"),
@@ -44,7 +44,7 @@ NO_PAGES = (
 
 @dataclass(frozen=True)
 class Sample:
-    """One page. Screenshots are named ``name``; ``who`` looks at it, "" for nobody signed in."""
+    """Screenshots are named ``name``; ``who`` is the visitor, "" for nobody signed in."""
 
     endpoint: str
     name: str
@@ -168,7 +168,6 @@ REFUSED = {"resets.setup_form": {403, 404, 400}, "account.confirm_email": {403, 
 
 
 def pages(site: Site) -> Iterable[Rule]:
-    """The rule of every page that the application has."""
     for rule in site.app.url_map.iter_rules():
         if "GET" in (rule.methods or ()) and not rule.endpoint.startswith(NO_PAGES):
             yield rule
@@ -194,7 +193,6 @@ def plain(site: Site, named: set[str]) -> Iterable[Sample]:
 
 
 def samples(site: Site) -> list[Sample]:
-    """Every page, some in several states."""
     groups = [("", _OF_NOBODY), ("ada", _OF_STUDENTS), ("boss", _OF_STAFF)]
     found = [
         Sample(endpoint, name, path, who)

@@ -1,4 +1,4 @@
-"""Users' steps on the pages, by role and name, as people and their screen readers find things."""
+"""Users' steps on the pages, by role and name, as screen readers find things."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def sign_up(visitor: Visitor, name: str, password: str = builders.PASSWORD) -> None:
-    """From the first page to an account."""
     page = visitor.go("/")
     page.get_by_role("link", name="Sign in").click()
     page.get_by_role("link", name="Sign up").click()
@@ -35,11 +34,9 @@ def sign_in(visitor: Visitor, name: str, path: str = "/", password: str = builde
 
 
 def open_challenge(visitor: Visitor, title: str = TITLE) -> Page:
-    """Through the list of challenges."""
     page = visitor.go("/")
     page.get_by_role("main").get_by_role("link", name=title, exact=True).first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(title)
-    # Both languages run without a GPU; the tests submit Triton.
     page.get_by_role("group", name="Language").get_by_text("Triton").click()
     return page
 
@@ -52,13 +49,12 @@ def editor(page: Page) -> Locator:
 
 
 def write(page: Page, source: str) -> None:
-    """Replace the editor's text."""
     editor(page).click()
     paste(page, source)
 
 
 def paste(page: Page, source: str) -> None:
-    """Paste over everything in the focused field; no automatic indentation."""
+    """Replace the text of the focused field; no automatic indentation."""
     page.evaluate("text => navigator.clipboard.writeText(text)", source)
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.press("ControlOrMeta+v")
@@ -71,7 +67,6 @@ def submit(page: Page, source: str) -> None:
 
 
 def ends(page: Page, verdict: str) -> None:
-    """Watch until the verdict appears, without a reload."""
     expect(page.get_by_role("region", name="Verdict")).to_contain_text(verdict, timeout=JUDGED_MS)
 
 

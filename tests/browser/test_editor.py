@@ -1,5 +1,3 @@
-"""Writing in the editor: keys, reset, saved texts; with and without the files that Node builds."""
-
 from __future__ import annotations
 
 import re
@@ -31,14 +29,12 @@ def text(page: Page) -> Locator:
 
 
 def begin(page: Page, source: str) -> None:
-    """Only ``source`` in the editor, and the cursor at its end."""
     editor(page).click()
     paste(page, source)
     expect(text(page)).to_have_value(source)
 
 
 def without_what_is_built(page: Page) -> Page:
-    """As on a platform without Node."""
     page.route(BUILT, lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto(page.url)
     return page
@@ -53,7 +49,6 @@ def test_tab_indents_until_escape_frees_the_focus(visit: Visit) -> None:
     begin(page, LINE)
     page.keyboard.press("Enter")
     page.keyboard.type("pass")
-    # The language indents the line after it.
     expect(text(page)).to_have_value(f"{LINE}\n    pass")
     page.keyboard.press("Home")
     page.keyboard.press("Tab")
@@ -210,7 +205,6 @@ def test_it_knows_triton_and_the_challenge(visit: Visit) -> None:
     page.keyboard.press("Escape")
     expect(told).to_be_hidden()
     page.keyboard.press("Control+Space")
-    # The challenge's arguments come first.
     expect(words.get_by_role("option").first).to_contain_text("a")
     expect(page.locator(".cm-completionInfo")).to_contain_text("a: float32 [n]")
     page.keyboard.press("Escape")
@@ -247,7 +241,7 @@ def test_it_is_formatted_and_undo_takes_that_back(visit: Visit) -> None:
 
 def test_it_knows_cuda(visit: Visit) -> None:
     page = visit("bob", color_scheme="dark").go(PAGE)
-    # As where a device runs CUDA.
+    # As if a device ran no CUDA.
     page.evaluate("document.querySelector('input[value=cuda]').disabled = false")
     page.get_by_role("group", name="Language").get_by_text("CUDA C++").click()
     page.get_by_role("textbox", name="Source in CUDA C++").click()

@@ -1,4 +1,4 @@
-"""A submission's page keeps itself up to date; the test acts as the worker, step by step."""
+"""A submission's page updates itself; the test acts as the worker."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ _ASKED = "() => performance.getEntriesByType('resource').filter(it => it.name.en
 
 
 def says(page: Page, headline: str) -> None:
-    """Wait for the panel's first sentence."""
     expect(page.locator(".panel .headline")).to_have_text(headline)
 
 
 def follow(visit: Visit, site: Site) -> Page:
-    """A new submission of ada's, the next in the queue."""
     return visit("ada").go(f"/submissions/{builders.hand_in(site.platform, site.ada).id}")
 
 
@@ -56,7 +54,7 @@ def test_polling_is_rare_and_stops_at_the_end(visit: Visit, site: Site) -> None:
     builders.finish(site.platform, builders.take(site.platform), builders.wrong())
     says(page, "Wrong answer")
     seen = page.evaluate(_ASKED)
-    # Longer than its pace: waited in the page, where the timers are.
+    # Longer than its interval; waited in the page, which has the timers.
     page.evaluate("() => new Promise(done => setTimeout(done, 2500))")
     assert page.evaluate(_ASKED) == seen
 

@@ -1,5 +1,3 @@
-"""A student's way through the platform that judges: from an account to a rank."""
-
 from __future__ import annotations
 
 from playwright.sync_api import expect
@@ -9,7 +7,7 @@ from tests.browser.conftest import Visit
 
 
 def test_a_student_gets_from_sign_up_to_a_rank(student: Visit) -> None:
-    """Protects the path that every student takes, through web, queue, worker and judge as they really run."""
+    """Protects every student's path, through the real web, queue, worker and judge."""
     visitor = student("ada")
     page = steps.open_challenge(visitor)
     expect(page.get_by_role("heading", name="Signature")).to_be_visible()

@@ -1,5 +1,3 @@
-"""The main path, and comments, by keyboard only."""
-
 from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
@@ -36,14 +34,13 @@ _FOCUS_SHOWS = """() => {
 
 
 def press(page: Page, wanted: Locator) -> None:
-    """Follow a link or a button to another page."""
     reach(page, wanted)
     with page.expect_navigation():
         page.keyboard.press("Enter")
 
 
 def fill(page: Page, wanted: Locator, text: str) -> None:
-    """Type into the field, which may have the focus already."""
+    """The field may have the focus already."""
     if not wanted.evaluate("it => it === document.activeElement"):
         reach(page, wanted)
     page.keyboard.type(text)
@@ -86,8 +83,8 @@ def test_a_student_gets_from_sign_up_to_a_rank_by_keyboard(student: Visit) -> No
 
 
 def test_lines_are_commented_by_click_and_by_keyboard(visit: Visit, site: Site) -> None:
-    """Protects teachers and students who discuss a source: lines are chosen by clicks or keys, and all that follows
-    takes no pointer.
+    """Protects teachers and students who discuss a source: clicks or keys choose lines, and the rest needs no
+    pointer.
     """
     view = builders.judged(site.platform, site.ada, builders.accepted())
     page = visit("boss").go(f"/submissions/{view.id}")

@@ -1,5 +1,6 @@
-"""Every page: no grave finding of axe in light and dark, nothing wider than the screen at a desk and on a phone, and
-no complaint of the browser: no console error, policy violation or failed request."""
+"""Every page: no grave finding of axe in light and dark, nothing wider than the screen on a desktop and on a
+phone, and no console error, policy violation or failed request.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,6 @@ def shown(site: Site) -> Iterator[list[Sample]]:
 
 
 def look_at(visit: Visit, shown: list[Sample], **options: Any) -> list[tuple[Sample, Visitor]]:
-    """Each page with the visitor who looks at it."""
     people = {who: visit(who, **options) for who in {sample.who for sample in shown}}
     return [(sample, people[sample.who]) for sample in shown]
 
@@ -68,7 +68,6 @@ def darken(page: Page) -> None:
 
 
 def too_wide(page: Page) -> list[str]:
-    """The widths, if the page scrolls sideways."""
     width, room = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
     assert page.viewport_size
     return [] if width <= room == page.viewport_size["width"] else [f"{width} of {room} px"]

@@ -21,7 +21,6 @@ PAGE = f"/challenges/{builders.SLUG}"
 
 
 def public(report: Report) -> Report:
-    """As in a run."""
     shown = [case for case in report.cases if not case.hidden]
     return report.model_copy(update={"cases": shown, "workloads": []})
 
@@ -60,7 +59,7 @@ def test_the_result_appears_below_the_code(visit: Visit, site: Site) -> None:
 
 
 def test_code_and_report_are_in_sight_together(visit: Visit, site: Site) -> None:
-    """Protects students from scrolling between the code and what it did."""
+    """Protects students from scrolling between the code and its result."""
     page = visit("ada", viewport={"width": 1440, "height": 900}).go(PAGE)
     buttons = [page.get_by_role("button", name=name, exact=True) for name in ("Run", "Submit")]
     for each in (*buttons, editor(page)):
@@ -197,7 +196,7 @@ def test_one_case_by_keyboard_on_a_phone(visit: Visit, site: Site) -> None:
     page.locator("#run [data-filter=block]").fill("2")
     expect(page.locator("#run tr[data-thread]:visible")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
-    page.set_viewport_size({"width": 1440, "height": 900})  # where the spec's tables do not scroll
+    page.set_viewport_size({"width": 1440, "height": 900})  # at this width the spec's tables do not scroll
     page.locator("#own-case > summary").press("Enter")
     page.locator("#own-case > summary").press("Enter")
     assert axe.violations(page) == []
@@ -215,7 +214,7 @@ def printing(threads: int) -> Report:
 
 
 def test_the_compilers_messages_come_while_one_types(visit: Visit, site: Site) -> None:
-    """The code becomes a run that ends when it has compiled, or with the next key."""
+    """A run ends when it has compiled, or with the next key."""
     page = visit("ada").go(PAGE)
     line, mark = page.locator("#compiled"), page.locator(".cm-lintRange-error")
 

@@ -1,5 +1,3 @@
-"""A failing block, stepped through by the engine as WebAssembly in a real browser."""
-
 from __future__ import annotations
 
 import base64
@@ -42,7 +40,7 @@ def test_back_and_forth_by_buttons_and_keys(visit: Visit, path: str) -> None:
     says(page, "This instruction goes wrong.")
     current, access = page.locator("li[aria-current=step]"), page.locator("[data-access]")
     expect(current).to_have_attribute("data-line", str(stepping.FAULT_LINE))
-    # What nobody wrote is used where it is stored.
+    # Unwritten memory is used when it is stored.
     expect(access).to_contain_text("32 lanes write 4 bytes each of out.")
     expect(page.locator("[data-warps] tr").nth(1)).to_contain_text("has not begun")
     page.get_by_role("button", name="Access back").click()

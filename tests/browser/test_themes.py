@@ -1,5 +1,3 @@
-"""Light and dark, by the system and by the switch, which is remembered."""
-
 from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
@@ -8,7 +6,7 @@ from tests.browser.conftest import Visit
 
 
 def is_dark(page: Page) -> bool:
-    """True if the page's background is dark, by the mean of its three channels, 0 to 255."""
+    """By the mean of the background's three channels, 0 to 255."""
     colour: str = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     channels = [float(word) for word in colour[colour.index("(") + 1 : -1].split(",")[:3]]
     return sum(channels) / 3 < 80
@@ -19,14 +17,11 @@ def switch(page: Page) -> Locator:
 
 
 def press_until(page: Page, theme: str) -> None:
-    """The switch cycles: system, light, dark."""
     for _ in range(3):
         if f"Theme: {theme}." in (switch(page).text_content() or ""):
             return
         before = switch(page).text_content() or ""
-        with page.expect_response(
-            lambda response: response.url.endswith("/theme")
-        ):  # kept, for the next page
+        with page.expect_response(lambda response: response.url.endswith("/theme")):  # kept for the next page
             switch(page).click()
         expect(switch(page)).not_to_have_text(before)
     raise AssertionError(f"the switch never came to {theme}")

@@ -24,7 +24,6 @@ def site(chromium: Browser, tmp_path: Path) -> Iterator[Site]:
 
 
 def new_link(page: Page) -> str:
-    """The link on the page of people."""
     return page.locator("#link").inner_text()
 
 

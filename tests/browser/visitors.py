@@ -36,7 +36,7 @@ def chromium() -> str | None:
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A headless browser. As root it runs without its sandbox, because the kernel gives root none."""
+    """As root it runs without its sandbox, because the kernel gives root none."""
     flags = [*_FLAGS, "--no-sandbox"] if os.getuid() == 0 else _FLAGS
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=flags)
@@ -78,7 +78,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Visitor:
-    """A person: ``page`` is on their screen, ``url`` is the site."""
+    """``page`` is on their screen, ``url`` is the site."""
 
     page: Page
     url: str
@@ -93,8 +93,9 @@ class Visitor:
 def visiting(
     browser: Browser, url: str, *, phone: bool = False, cookie: tuple[str, str] | None = None, **options: Any
 ) -> Iterator[Visitor]:
-    """A new context, at a desk or on a phone; ``cookie`` is an existing session. Fails with the browser's
-    complaints."""
+    """A new context, on a desktop or a phone; ``cookie`` is an existing session. Fails with the browser's
+    complaints.
+    """
     look = {"viewport": PHONE, "is_mobile": True, "has_touch": True} if phone else {"viewport": DESK}
     context = browser.new_context(**(look | options))
     context.set_default_timeout(PATIENCE_MS)

@@ -1,4 +1,4 @@
-"""Inputs are reproducible, independent and as the case says; errors of a recipe name case and argument."""
+"""Inputs are reproducible, independent and follow the case; errors of a recipe name case and argument."""
 
 from __future__ import annotations
 
@@ -269,7 +269,6 @@ def test_the_first_draw_fills_the_given_memory_with_the_same_values(recipe: Reci
 
 
 def of_type(write: Write, dtype: str, values: str = "", cols: str = "cols") -> Challenge:
-    """The challenge with an x of this type."""
     return write(
         manifest=MANIFEST.replace(
             '{ name = "x", kind = "input", dtype = "float32", shape = ["rows", "cols"] }',

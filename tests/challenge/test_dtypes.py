@@ -1,5 +1,3 @@
-"""The table of dtypes agrees with torch and with tables inside boxes."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -23,7 +21,7 @@ from grader.challenge.numbers import (
 from tests.challenge.test_draw import RECIPES
 
 ROOT = Path(__file__).parents[2]
-# Without torch's operations on them, or without a type of torch's.
+# torch lacks operations on them, or the type.
 EIGHTS = [dtype for dtype in DType if small_float(dtype) and not dtype.packed]
 PACKED = [dtype for dtype in DType if dtype.packed]
 PLAIN = [dtype for dtype in DType if dtype.floating and dtype.held == dtype.value]

@@ -1,5 +1,3 @@
-"""Expressions in sizes compute as Python does, and allow only arithmetic."""
-
 from __future__ import annotations
 
 import pytest

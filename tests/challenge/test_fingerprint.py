@@ -1,5 +1,3 @@
-"""Which changes make a new version."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""References of backward passes against autograd and small differences."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -15,7 +13,7 @@ EPS = 1e-5
 
 
 class LayerNorm(torch.autograd.Function):
-    """Layer normalisation with the challenge's reference as backward pass."""
+    """The challenge's reference is the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,3 @@
-"""Loading folders: contents, order, and the refusal of each bad file."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""Timed rounds add inputs that reveal skipped work."""
-
 from __future__ import annotations
 
 import random
@@ -73,7 +71,6 @@ def by_name(challenge: Challenge, name: str) -> Overlay:
 
 
 def without_tail(values: torch.Tensor) -> torch.Tensor:
-    """The last 1 % is not read."""
     kept = values.clone()
     kept[-len(values) // 100 :] = 0.25
     return kept

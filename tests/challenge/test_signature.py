@@ -1,5 +1,3 @@
-"""The ABI: declarations, committed starters, and messages about each wrong ``solve``."""
-
 from __future__ import annotations
 
 import os
@@ -60,8 +58,9 @@ def test_triton_starters_load_and_do_nothing() -> None:
 
 
 def _cuda_files() -> list[tuple[str, Path]]:
-    """Those that no test judges on the emulated GPU (``tests/emulator/test_challenges.py``), which compiles the others,
-    and fails at a warning, too."""
+    """``tests/emulator/test_challenges.py`` compiles the others, judges them on the emulated GPU, and also
+    fails at a warning.
+    """
     mutants = [
         (slug, path)
         for slug in SLUGS

@@ -1,5 +1,3 @@
-"""Accepted files, and the message of each refusal."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,6 @@
-"""Cheap checks of every challenge, without kernels: files, spec, examples, edges, costs, cases.
-``tests/judge/test_catalogue.py`` proves that suites are strong."""
+"""Cheap checks of every challenge, without kernels. ``tests/judge/test_catalogue.py`` proves that suites are
+strong.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""PyTorch extensions: which sources are, and that their calls get the right tensors."""
-
 from __future__ import annotations
 
 import subprocess
@@ -29,7 +27,7 @@ void solve(torch::Tensor x, torch::Tensor y, double alpha, int64_t n) {
     else y.add_(alpha * x);
 }
 """
-# Without a GPU: tensors on the processor. What it prints: a right call's results, and a failed one's message.
+# Without a GPU: tensors on the processor. It prints a right call's results, and a failed one's message.
 CALLS = """
 import ctypes, sys
 sys.path.insert(0, sys.argv[2])

@@ -1,5 +1,3 @@
-"""Fixtures of the command line's tests: a private home, a stub server, and a runner of one command line."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -40,7 +38,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def narrow(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    """Send results to a terminal of that width."""
     console = Console(force_terminal=True, width=columns, color_system=None, highlight=False)
     monkeypatch.setattr(terminal, "out", lambda: console)
 
@@ -54,8 +51,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Run one command line in this process."""
-
     def run(*args: str) -> Ran:
         capsys.readouterr()
         code = main(list(args))

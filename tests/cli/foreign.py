@@ -1,5 +1,5 @@
-"""Runs one command line as on a system that is not Unix and where only the client is installed: modules, functions,
-signals and sockets that Windows lacks are taken away first, and so is everything that only a platform needs.
+"""Runs one command line as on Windows with only the client installed: first removes modules, functions,
+signals and sockets that Windows lacks, and everything that only a platform needs.
 
 Usage: python foreign.py COMMAND ...
 """
@@ -28,8 +28,6 @@ SIGNALS = (
 
 
 class Lacking(importlib.abc.MetaPathFinder):
-    """A finder that hides these modules."""
-
     def __init__(self, finder: Any) -> None:
         self._finder = finder
 

@@ -1,5 +1,3 @@
-"""Reports and submissions as a server sends them."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime

@@ -24,8 +24,9 @@ class Asked:
 
 @dataclass
 class Stub:
-    """``answers`` maps "METHOD /path" (without the query) to (status, body, headers). The next ``hang_ups`` calls get
-    no answer."""
+    """``answers`` maps "METHOD /path" (without the query) to (status, body, headers). The next ``hang_ups``
+    calls get no answer.
+    """
 
     url: str = ""
     answers: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
@@ -81,7 +82,6 @@ def serving() -> Iterator[Stub]:
 
 
 def done(server: Stub, report: Report) -> None:
-    """A server on which submission abc123 ended with ``report``."""
     ended = view(State.DONE, verdict=report.verdict, score=report.score)
     server.answer("POST /submissions", view(State.QUEUED).model_dump(mode="json"), 201)
     server.answer("GET /submissions/abc123", ended.model_dump(mode="json"))

@@ -1,5 +1,3 @@
-"""`login`, `logout` and the file that keeps the token."""
-
 from __future__ import annotations
 
 import io

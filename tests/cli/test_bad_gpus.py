@@ -53,7 +53,7 @@ def _until(true: Any, process: subprocess.Popen[bytes], log: Path) -> Any:
 
 @pytest.fixture
 def short() -> Iterator[Path]:
-    # Not pytest's own, whose path is long: sockets have to fit in 100 bytes.
+    # Not pytest's own, whose path is too long for sockets (100 bytes).
     with tempfile.TemporaryDirectory(prefix="grader-gpu-") as path:
         yield Path(path)
 

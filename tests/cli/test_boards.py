@@ -1,5 +1,3 @@
-"""`leaderboard` against a stub."""
-
 from __future__ import annotations
 
 from typing import Any

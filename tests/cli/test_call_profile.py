@@ -1,5 +1,3 @@
-"""A profile on a terminal."""
-
 from __future__ import annotations
 
 from io import StringIO

@@ -1,5 +1,3 @@
-"""All checks of `grader doctor`: names, errors, and the JSON of both commands."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""`competition`: requests, and the display of a board."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""`diff` against a stub: the choice of the two, and the printed comparison."""
-
 from __future__ import annotations
 
 import json
@@ -27,7 +25,6 @@ def faster() -> Report:
 
 
 def submission(server: Stub, name: str, source: str, report: Report, day: int) -> dict[str, Any]:
-    """A finished submission at /submissions/NAME."""
     changes = {"id": name, "verdict": report.verdict, "score": report.score}
     done = view(State.DONE, created_at=datetime(2026, 1, day, tzinfo=UTC), **changes).model_dump(mode="json")
     told = {"id": name, "language": "triton", "filename": "mine.py", "source": source}

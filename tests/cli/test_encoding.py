@@ -15,7 +15,9 @@ from tests.cli.reports import view
 
 
 def _screen(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
-    """Replace stdout from here on by one with another encoding (pytest sets its own between a fixture and its test)."""
+    """Replace stdout from here on by one with another encoding (pytest sets its own between a fixture and its
+    test).
+    """
     raw = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii", write_through=True))
     return raw

@@ -30,8 +30,6 @@ SCRIPT = Path(foreign.__file__)
 
 @dataclass
 class Student:
-    """A person at such a machine, and the server's platform."""
-
     folder: Path
     platform: Platform
     ada: User
@@ -52,7 +50,6 @@ class Student:
         )
 
     def end(self, process: subprocess.Popen[str], code: int = 0, stdin: str = "") -> str:
-        """The output. Fails if the exit code is another."""
         out, err = process.communicate(stdin, timeout=PATIENCE_SECONDS)
         assert process.returncode == code, out + err
         return out + err
@@ -61,7 +58,6 @@ class Student:
         return self.end(self.start(*args), code, stdin)
 
     def take(self) -> Claim:
-        """Wait for the job that a worker would claim."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:

@@ -1,5 +1,3 @@
-"""`login` by code: the shown code, polling, and failures."""
-
 from __future__ import annotations
 
 import io

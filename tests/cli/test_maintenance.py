@@ -1,5 +1,3 @@
-"""Maintenance and `db upgrade` on the command line; their services have their own tests."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Every way in which a server is unreachable: message, hint and exit code."""
-
 from __future__ import annotations
 
 import errno

@@ -1,5 +1,3 @@
-"""`open`: the page, and printing its address instead."""
-
 from __future__ import annotations
 
 import pytest
@@ -18,7 +16,6 @@ def _server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that a fake browser opened."""
     found: list[str] = []
 
     def take(address: str) -> bool:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a 
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    # Not pytest's own, whose path is long: sockets have to fit in 100 bytes.
+    # Not pytest's own, whose path is too long for sockets (100 bytes).
     with tempfile.TemporaryDirectory(prefix="grader-up-") as path:
         yield Path(path)
 

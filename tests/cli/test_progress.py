@@ -1,5 +1,3 @@
-"""`progress`: tables and JSON."""
-
 from __future__ import annotations
 
 import json

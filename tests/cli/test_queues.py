@@ -1,5 +1,3 @@
-"""`admin queue` and `admin worker` against a stub: requests and output."""
-
 from __future__ import annotations
 
 import json

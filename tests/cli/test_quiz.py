@@ -1,5 +1,3 @@
-"""`quiz`: questions on a kernel, shown and answered."""
-
 from __future__ import annotations
 
 import json

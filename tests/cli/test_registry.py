@@ -77,7 +77,6 @@ def test_every_command_of_a_server_takes_its_address() -> None:
 
 
 def _globals_of(command: Any) -> dict[str, Any]:
-    """The names in the module of the command's function."""
     return inspect.unwrap(command.callback).__globals__
 
 

@@ -1,5 +1,3 @@
-"""Reports on a terminal."""
-
 from __future__ import annotations
 
 import codecs

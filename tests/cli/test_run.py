@@ -1,5 +1,3 @@
-"""`grader run`: request, output and exit code."""
-
 from __future__ import annotations
 
 import json

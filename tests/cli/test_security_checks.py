@@ -48,9 +48,6 @@ def test_the_table_lists_every_area(cli: Cli) -> None:
         assert words in ran.out
 
 
-# The engine
-
-
 def test_an_engine_on_the_network_is_bad(tmp_path: Path) -> None:
     assert security.engine_socket("tcp://127.0.0.1:2375").level is Level.BAD
     head = "sl local_address rem_address st\n"
@@ -105,9 +102,6 @@ def test_without_an_engine_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["socket"] is Level.WARN
 
 
-# The kernel
-
-
 def kernel_of(root: Path, **changed: str) -> dict[str, Level]:
     """The checks on a host with good settings except ``changed``, with ``__`` for the dot."""
     good = {setting.name: str(setting.least) for setting in security.KERNEL_SETTINGS}
@@ -141,9 +135,6 @@ def test_user_namespaces_and_piped_cores_are_reported(tmp_path: Path) -> None:
     assert (
         kernel_of(tmp_path, kernel__unprivileged_userns_clone="0", **changed)["user namespaces"] is Level.OK
     )
-
-
-# GPUs
 
 
 @pytest.mark.parametrize(
@@ -201,9 +192,6 @@ def test_the_governor_is_reported(tmp_path: Path, value: str | None, level: Leve
         folder.mkdir(parents=True)
         (folder / "scaling_governor").write_text(value)
     assert security.clock_governor(tmp_path).level is level
-
-
-# The platform
 
 
 def test_files_open_to_others_are_bad(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-"""`assignment similar`: pairs, groups, and matching lines side by side."""
-
 from __future__ import annotations
 
 import json

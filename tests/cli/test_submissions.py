@@ -1,5 +1,3 @@
-"""`submit`, `status`, `cancel`, `history` against a stub: exit codes, JSON, requests."""
-
 from __future__ import annotations
 
 import json

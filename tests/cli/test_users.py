@@ -1,5 +1,3 @@
-"""`user`: accounts, invitations and links on the platform's machine."""
-
 from __future__ import annotations
 
 import json

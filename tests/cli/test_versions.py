@@ -1,5 +1,3 @@
-"""`challenge diff` against git and a platform, and `admin`'s commands for versions."""
-
 from __future__ import annotations
 
 import json
@@ -37,7 +35,6 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
-    """A committed catalogue in a folder of a repository."""
     root = tmp_path / "repository" / "catalogue"
     make_catalogue(root)
     git(root.parent, "init", "-q")

@@ -1,5 +1,3 @@
-"""`watch` against a stub and played answers: output at each change, and exit codes."""
-
 from __future__ import annotations
 
 import json

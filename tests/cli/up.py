@@ -21,8 +21,6 @@ PATIENCE_SECONDS = 240.0
 
 @dataclass
 class Up:
-    """A running platform, and the environment in which commands find it."""
-
     process: subprocess.Popen[bytes]
     env: dict[str, str]
     folder: Path
@@ -49,7 +47,6 @@ class Up:
         return json.loads(ran.stdout)
 
     def children(self) -> dict[int, str]:
-        """Every process below `grader up`, with its command line."""
         parents = {int(path.name): _parent(path) for path in Path("/proc").iterdir() if path.name.isdigit()}
         below = {self.process.pid}
         while new := {pid for pid, parent in parents.items() if parent in below} - below:

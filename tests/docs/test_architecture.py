@@ -1,5 +1,3 @@
-"""docs/architecture.md names files and symbols that exist: a reader follows a submission through the code by them."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""The commands of the page "Competitions" do what it says, against a server."""
-
 from __future__ import annotations
 
 import re
@@ -53,7 +51,6 @@ def address(platform: Platform) -> Iterator[str]:
 
 
 def blocks(docs: Manual, language: str) -> list[tuple[str, str]]:
-    """Each block of that language with its heading."""
     return [
         (part.partition("\n")[0], text)
         for part in re.split(r"^## (?!Rules)", docs.page("competitions").text, flags=re.MULTILINE)

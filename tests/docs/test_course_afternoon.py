@@ -1,5 +1,3 @@
-"""The commands of the page "A course in an afternoon" do what it says, against a server."""
-
 from __future__ import annotations
 
 import csv
@@ -50,7 +48,6 @@ def address(platform: Platform) -> Iterator[str]:
 
 
 def blocks(docs: Manual, language: str) -> list[tuple[str, str]]:
-    """Each block of that language with its heading."""
     found = []
     for part in re.split(r"^## ", docs.page("courses").text, flags=re.MULTILINE):
         title = part.partition("\n")[0]

@@ -40,7 +40,6 @@ def section(docs: Manual, page: str, anchor: str) -> str:
 
 
 def rows(text: str) -> dict[str, list[str]]:
-    """A table's rows by their first cell without backticks."""
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines()]
     return {row[0].strip("`"): row[1:] for row in cells if len(row) > 1 and set(row[0]) - set("- ")}
 

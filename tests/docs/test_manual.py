@@ -1,5 +1,3 @@
-"""Reading pages from the folder: order, sections, anchors, search."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""README's pictures: a PNG of few colours keeps every pixel, whatever filters the browser chose for its rows."""
+"""README's pictures: a PNG of few colours keeps every pixel, for all of the browser's row filters."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ def png(pixels: NDArray[np.uint8], kind: int, *, depth: int = 8) -> bytes:
 
 
 def shown(small: bytes) -> NDArray[np.uint8]:
-    """The pixels of a picture with a palette."""
     found = dict(palette_png._chunks(small))
     width, height, depth, kind, *_ = struct.unpack(">IIBBBBB", found[b"IHDR"])
     assert (depth, kind) == (8, 3)

@@ -1,4 +1,4 @@
-"""docs/reference/ is what `make reference` would write, wherever and however often it runs."""
+"""docs/reference/ equals the output of `make reference`, wherever and however often it runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def test_the_reference_does_not_depend_on_the_environment(tmp_path: Path) -> Non
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy of the pages, their sources and their scripts."""
     sources = [ROOT / "scripts" / "reference.py", *(ROOT / "scripts" / "references").glob("*.py")]
     for path in [*sources, *RESULTS.glob("*.json"), *(ROOT / "docs" / "reference").glob("*.md")]:
         target = tmp_path / path.relative_to(ROOT)
@@ -68,7 +67,6 @@ def test_check_names_a_stale_page_and_leaves_it(copied: Path) -> None:
 
 
 def test_the_figures_list_missed_targets(copied: Path) -> None:
-    """Missed targets, failed solutions, attacks that got through and unproven challenges."""
     results = copied / "benchmarks" / "results"
 
     def change(name: str, edit: Callable[[Any], None]) -> None:

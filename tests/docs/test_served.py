@@ -94,8 +94,8 @@ def test_a_file_named_in_running_text_is_a_link(client: FlaskClient) -> None:
 
 def test_code_is_highlighted_and_scrolling_parts_are_focusable(client: FlaskClient) -> None:
     html = client.get("/docs/first-kernel").text
-    assert '<span class="k">def</span>' in html  # Python
-    assert '<span class="kt">void</span>' in html  # CUDA
+    assert '<span class="k">def</span>' in html
+    assert '<span class="kt">void</span>' in html
     assert "<pre>" not in html
     tables = client.get("/docs/verdicts").text
     assert tables.count("<table>") == tables.count('<div class="scroll" tabindex="0" role="group"') > 3

@@ -1,5 +1,3 @@
-"""Numbers and commands in the docs are right."""
-
 from __future__ import annotations
 
 import re
@@ -62,7 +60,6 @@ def test_runs_are_limited_by_the_minute_as_submits_are() -> None:
 
 
 def test_the_documented_memory_of_a_gpu_host_is_right() -> None:
-
     assert limits.GPU_BOX_MEMORY_BYTES == 24 * limits.GIB
 
 
@@ -79,7 +76,6 @@ def test_the_compiler_flags_match_the_interface_page(docs: Manual) -> None:
 
 
 def mentioned(text: str) -> list[list[str]]:
-    """Command lines of grader in inline code and in blocks."""
     blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
@@ -102,7 +98,6 @@ def test_each_documented_command_exists(docs: Manual) -> None:
 
 
 def known(words: list[str]) -> bool:
-    """True if the command, its subcommands and long options exist."""
     if words[0] not in COMMANDS:
         return False
     group: Any = typer.main.get_command(load(words[0]))

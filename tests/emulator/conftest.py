@@ -37,7 +37,6 @@ def device(engine: Engine) -> Device:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compiles a source to a library."""
     home, made = cuda_home(), {}
     need("nvcc")
     assert home is not None

@@ -1,6 +1,5 @@
-"""Runs a CUDA source on a challenge's cases on the emulated GPU, and reports failed cases.
-
-Like a judge, but without its processes, which other tests cover.
+"""Runs a CUDA source on a challenge's cases on the emulated GPU, and reports failed cases, without the
+judge's processes.
 """
 
 from __future__ import annotations
@@ -90,8 +89,6 @@ def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
 
 
 class Table:
-    """A device with a host process."""
-
     def __init__(self, library: Path, threads: int) -> None:
         self.engine = Engine(threads)
         self.device = Device(self.engine)
@@ -120,7 +117,6 @@ class Table:
 
 
 def reason_of(returned: Returned, arena: Arena, question: Question) -> str:
-    """Empty if it is right."""
     if returned.unsupported is not None:
         return str(returned.unsupported)
     for found in [returned.fault, *returned.findings]:

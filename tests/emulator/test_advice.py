@@ -1,4 +1,4 @@
-"""The right advice comes first for kernels that are slow for one reason; the better ones gain what it promises."""
+"""The right advice comes first for kernels that are slow for one reason; the better ones gain as promised."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.components import need
 from tests.emulator.conftest import FOLDER
 
 SOURCE = FOLDER / "slow.cu"
-# By pair of slow.cu: the kind of the first advice, and the word that marks its line; empty: it is of the whole kernel.
+# By pair of slow.cu: the kind of the first advice, and the word that marks its line; empty: the whole kernel.
 PAIRS = (
     ("coalescing", "uncoalesced"), ("banks", "banks"), ("divergence", "divergence"), ("reuse", "reuse"),
     ("spills", "spills"), ("few blocks", ""), ("tail", ""), ("atomics", "atomics"), ("launches", ""),
@@ -125,7 +125,7 @@ def test_spills_are_found_in_machine_code_by_line(library: Path) -> None:
 
 
 def test_damaged_machine_code_raises_nothing(library: Path) -> None:
-    """A submission may add machine code of its own."""
+    """A submission may add its own machine code."""
     (code, *_) = machine_codes(section_of(library.read_bytes()))
     assert spills_of_code(code)
     dice = random.Random(7)

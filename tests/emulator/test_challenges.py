@@ -1,5 +1,6 @@
-"""The judge, with boxes and the emulated GPU, passes staff's solutions and honest controls in every case, and no CUDA
-mutant. None of their CUDA files gives a warning."""
+"""The judge, with boxes and the emulated GPU, passes staff's solutions and honest controls in every case, and
+no CUDA mutant. None of their CUDA files gives a warning.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The conformance suite on the emulated GPU against a card's results, see ``benchmarks/conformance``.
 
-No other test covers these families, or a card revealed an error in them. ``benchmarks/gpu/conformance.py --compare``
-compares the others: integers, floats, compare, fp8, mathematics, fast_math, warps, blocks, hopper, host, libraries,
-faults.
+Only families that no other test covers, or in which a card revealed an error. ``benchmarks/gpu/conformance.py
+--compare`` compares the others: integers, floats, compare, fp8, mathematics, fast_math, warps, blocks,
+hopper, host, libraries, faults.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def test_a_barrier_takes_warps_one_by_one() -> None:
 
 
 def test_what_all_blocks_read_stays_in_the_first_level_cache() -> None:
-    """Each block reads 4 KB of its own, and the same 4 KB as all others."""
+    """Each block reads 4 KB alone, and 4 KB that all others read, too."""
     own = "mad.wide.u32 %p2, %i, 128, %p1; ld.global.f32 %f1, [%p2+4096];"
     (same, mine) = (
         next(row.l2 for row in launched(body, 8 * 132).rows if row.requests)

@@ -35,7 +35,8 @@ ret;
 }"""
 # The number of rounds grows with the number of the block.
 GROWING = ALIKE.replace("%x3, %x7;", "%x3, %x1;")
-# Each block waits for 32 lines of a, one after the other. Many blocks read each, and none of them is next to it.
+# Each block waits for 32 lines of a, one after the other. Many blocks read each, and none of them is next to
+# it.
 SCATTERED = """
 mov.u32 %x3, 0; mov.f32 %f1, 0f00000000;
 AGAIN:

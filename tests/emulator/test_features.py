@@ -57,7 +57,7 @@ def test_runtime_calls_behave_as_cudas(device: Device, compiled: Compile, entry:
 
 def test_counted_calls_limit_host_access_to_managed_memory(device: Device, compiled: Compile) -> None:
     returned = ran(device, compiled(RUNTIME), RUNTIME_ENTRIES.index("managed memory"), counted=True)
-    assert returned.code > 0  # it saw what it wrote itself
+    assert returned.code > 0  # it saw its own write
     assert returned.taken <= MANAGED_TAKEN
     few = ran(device, compiled(RUNTIME), 1, counted=True)
     assert few.code == 0

@@ -1,5 +1,3 @@
-"""Programs for sm_90, right (``hopper.cu``) and faulty (``hopper_faults.cu``)."""
-
 from __future__ import annotations
 
 import re
@@ -22,7 +20,6 @@ FAULTY = re.findall(r"\w+", " ".join(re.findall(r"kernels\[\].* = {([^}]*)}", TE
 
 
 def planted() -> dict[str, tuple[str, int]]:
-    """Kernel -> kind and line of its fault."""
     found, name = {}, ""
     for number, line in enumerate(TEXT.splitlines(), 1):
         if declared := re.match(r"__global__ void (?:__cluster_dims__\([\d, ]*\) )?(\w+)\(", line):
@@ -45,7 +42,6 @@ def test_hopper_programs_match_the_hosts_results(device: Device, compiled: Compi
 
 
 def ran(device: Device, compiled: Compile, name: str) -> Returned:
-    """A kernel of ``FAULTY``."""
     host = HostProcess(device, compiled(FAULTS))
     given, out = np.linspace(-1, 1, 128, dtype=np.float32), np.zeros(128, dtype=np.float32)
     addresses = [

@@ -136,7 +136,6 @@ INTEGERS: dict[str, Exact] = {
 
 
 def _registers(text: str) -> str:
-    """Declares the other registers of a body."""
     return f"{{ .reg .pred %q; setp.ne.u32 %q, 1, 0; {text}; }}" if "%q" in text else text
 
 
@@ -228,7 +227,8 @@ def _exactly(value: float | int, to: str, mode: str) -> float:
         return _rounded(value, to, mode)
     if value == 0:
         return 0.0
-    # A 64-bit integer may not fit a float: the bits below every format's precision only mark an inexact value.
+    # A 64-bit integer may not fit a float: the bits below every format's precision only mark an inexact
+    # value.
     shift = max(abs(value).bit_length() - 40, 0)
     odd = abs(value) >> shift | (abs(value) & (1 << shift) - 1 != 0)
     return _rounded(math.copysign(float(odd << shift), value), to, mode)

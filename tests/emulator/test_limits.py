@@ -1,5 +1,3 @@
-"""Limits of a module, and a message for each fault that keeps it from running."""
-
 from __future__ import annotations
 
 import ctypes
@@ -23,7 +21,6 @@ def kernel(body: str, ahead: str = "", params: str = "") -> str:
 
 
 def asked(device: Device, text: str) -> str:
-    """The messages for a module and its kernel."""
     device.begin()
     status, reply = device.answer(MESSAGE.MODULE, text.encode())
     if status == 0:
@@ -112,7 +109,7 @@ def test_host_writes_to_managed_memory_count_as_copies(engine: Engine) -> None:
 
 
 def test_copies_of_a_relay_cost_nothing_but_what_the_host_computed(engine: Engine) -> None:
-    """A Triton program's own tensors are on the host, and go to the device and back around each launch."""
+    """A Triton program's own tensors are on the host, and are copied around each launch."""
     device = Device(engine, relayed=True)
     (address,) = struct.unpack("<Q", device.answer(MESSAGE.ALLOCATE, struct.pack("<Q", 64))[1])
 

@@ -1,5 +1,3 @@
-"""Matrix products of every type, in the fragment layouts of the PTX ISA, against NumPy."""
-
 from __future__ import annotations
 
 import struct
@@ -34,8 +32,9 @@ def run(engine: Engine, body: str, arrays: Sequence[np.ndarray], shared: str = "
 def multiplied(
     engine: Engine, opcode: str, fragments: Sequence[np.ndarray], words: int, last: str = ""
 ) -> np.ndarray:
-    """``fragments``: A, B and C, register by lane, and D in the same layout. ``last``: operands after C, with the
-    registers of a fourth."""
+    """``fragments``: A, B and C, register by lane, and D in the same layout. ``last``: operands after C, with
+    the registers of a fourth.
+    """
     out = np.zeros((words, 32), "u4")
     body, names, used = [], [], 0
     for index, fragment in enumerate(fragments):
@@ -53,7 +52,6 @@ def multiplied(
 
 
 def bits_of(values: np.ndarray, kind: str) -> np.ndarray:
-    """Elements as integers of the type's width."""
     if kind in ("f16", "f32"):
         return (
             values.astype("f2" if kind == "f16" else "f4").view("u2" if kind == "f16" else "u4").astype("u4")
@@ -165,14 +163,14 @@ SPARSE = [
 def test_sparse_matrix_products_are_right(engine: Engine, kind: str, k: int, selector: int) -> None:
     """Draws a dense A with half of each chunk empty, and makes registers and metadata from it row by row."""
     generator = np.random.default_rng(36)
-    width = {"tf32": 2, "s4": 8, "u4": 8}.get(kind, 4)  # of a chunk; in pairs where elements are of 4 bits
+    width = {"tf32": 2, "s4": 8, "u4": 8}.get(kind, 4)  # of a chunk; in pairs for elements of 4 bits
     chosen = np.sort(generator.permuted(np.tile(np.arange(4), (16, k // width, 1)), axis=2)[:, :, :2], axis=2)
     if kind == "tf32":  # the first or the second of two, which count for two places each
         chosen = generator.integers(0, 2, (16, k // 2, 1)) * 2 + np.array([0, 1])
     values = "f32" if kind == "tf32" else kind
     packed, b = drawn(values, (16, k // 2), generator), drawn(values, (k, 8), generator)
     a = np.zeros((16, k), packed.dtype)
-    e = np.zeros(32, "u4") + np.uint32(0xE4E4E4E4)  # lanes that have no part give places, too
+    e = np.zeros(32, "u4") + np.uint32(0xE4E4E4E4)  # lanes without a part give places, too
     for row in range(16):
         group, upper = row % 8, row // 8
         for chunk in range(k // width):

@@ -1,5 +1,3 @@
-"""Variables by name and type, prints and malloc of a block that a page steps through; and blocks of choice."""
-
 from __future__ import annotations
 
 import json
@@ -28,7 +26,6 @@ Array = np.ndarray[Any, Any]
 
 
 def line_of(text: str) -> int:
-    """The line that begins so."""
     return next(number for number, line in enumerate(LINES, 1) if line.strip().startswith(text))
 
 
@@ -75,8 +72,9 @@ def recorded(
 
 
 def states(bundle: bytes, folder: Path, *questions: tuple[Any, ...]) -> tuple[dict[str, Any], list[Any]]:
-    """What the page's worker says at the first row of a line in a warp, or at the first of an operation there; line 0:
-    at the end."""
+    """The page worker's answer at the first row of a line in a warp, or at the first of an operation there;
+    line 0: at the end.
+    """
     need("wasm")
     need("node")
     (folder / "bundle").write_bytes(bundle)
@@ -143,7 +141,7 @@ def test_variables_have_the_types_of_the_kernel(tmp_path: Path) -> None:
     assert known["counts"] == ("int[4]", "[11, 2, 3, 37]")
     assert known["steps"] == ("int", "1")
     assert known["start"] == ("Pair", "{weight: 0.5, count: 7}")
-    # In a function: its own variables, not the kernel's.
+    # The function's own variables, not the kernel's.
     of_function = values(within)
     assert {"value", "times", "sum"} <= of_function.keys()
     assert "pair" not in of_function

@@ -1,5 +1,6 @@
-"""The race check looks at an array's records only if they were noted as used: by each kind of access that may be an
-array's first one, another thread's access after it must be found to race with it."""
+"""The race check looks at an array's records only if they were noted as used: another thread's access must be
+found to race with each kind of first access.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +61,6 @@ class Array:
         self.engine.begin_call()
 
     def launch(self, first: str, second: str) -> list[tuple[str, int, int]]:
-        """Kinds and lines of the races."""
         loaded = self.engine.load(KERNEL.format(first=first, second=second))
         self.engine.launch(loaded, "k", (1, 1, 1), (64, 1, 1), self.address.to_bytes(8, "little"))
         return [

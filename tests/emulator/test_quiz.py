@@ -20,7 +20,7 @@ from tests.emulator.judging import compile_source
 from tests.judge.conftest import CATALOGUE
 
 N, THREADS = 100, 64
-# Of quiz.cu.
+# Lines of quiz.cu.
 READS, STORES_TILE, NEEDED, READS_TILE, NEEDLESS, WRITES = 8, 9, 10, 11, 12, 13
 
 

@@ -1,5 +1,6 @@
-"""A student's host code may send any bytes to the device. Each request gets an answer, none ends the device, and none
-reaches memory of others."""
+"""A student's host code may send any bytes to the device. Each request gets an answer, none ends the device,
+and none reaches others' memory.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """The engine under AddressSanitizer and UBSan: tests of instructions, modules that no compiler made, and one
-failure of each allocation. A sanitizer's finding ends the process."""
+failure of each allocation. A sanitizer's finding ends the process.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sanitized(library: Path, *command: str) -> str:
-    """The output of a Python program with the engine ``library``."""
     found = [
         subprocess.run(
             ["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True

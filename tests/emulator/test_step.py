@@ -1,5 +1,3 @@
-"""Bundles of failing blocks, run a row at a time natively and as WebAssembly."""
-
 from __future__ import annotations
 
 import ctypes
@@ -43,7 +41,6 @@ def recorded(compiled: Compile, program: Planted) -> tuple[bytes, str, tuple[str
 
 
 def header_of(bundle: bytes) -> tuple[dict[str, Any], bytes]:
-    """With the blobs."""
     whole = gzip.decompress(bundle)
     size = int.from_bytes(whole[:4], "little")
     return json.loads(whole[4 : 4 + size]), whole[-(-(4 + size) // 16) * 16 :]
@@ -74,7 +71,7 @@ class Native:
         parts = [self._buffer(self.header[name]) for name in ("code", "pool", "specials", "spans")]
         self._it = ctypes.c_void_p(self._c.step_new(self._engine, words, *parts))
         header = self.header
-        # Of a race of two blocks: one as a whole, then the other.
+        # Two blocks that race: one as a whole, then the other.
         alone = {"blocks": [header["block"]], "rows": [header["rows"]]}
         self.order = header.get("orders", [alone])[0]
         ends = header["before"], header["kind"], header["line"]
@@ -95,7 +92,6 @@ class Native:
         return start
 
     def checksums(self) -> Iterator[int]:
-        """Before each row, and after the last one."""
         yield int(self._c.step_checksum(self._it))
         for _ in range(sum(self.order["rows"])):
             assert self.state[STEP_STATE.STEP_STATUS] == STEP_END.MORE
@@ -114,7 +110,6 @@ class Native:
 
 @pytest.fixture(scope="module")
 def bundles(compiled: Compile) -> dict[str, bytes]:
-    """Program -> bundle, of those that have one."""
     found = {program.name: recorded(compiled, program) for program in OF_BLOCKS}
     refused = {name: why for name, (_, why, _) in found.items() if why}
     assert not refused

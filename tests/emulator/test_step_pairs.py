@@ -1,5 +1,3 @@
-"""Two blocks that race, stepped as a pair in either order; the time line; and a thread that turns away from a store."""
-
 from __future__ import annotations
 
 import itertools
@@ -17,7 +15,7 @@ DRIVER = Path(__file__).with_name("pair_driver.js")
 
 
 def in_node(bundle: bytes, folder: Path) -> dict[str, Any]:
-    """What the page's worker says about a bundle: see the driver."""
+    """The page worker's answer about a bundle: see the driver."""
     need("wasm")
     need("node")
     (folder / "bundle").write_bytes(bundle)

@@ -1,4 +1,4 @@
-"""The C of the emulated GPU has no circles: neither headers that include each other, nor files that call each other."""
+"""In the C of the emulated GPU, neither headers include each other, nor files call each other."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def describes(a, out, m, n, B: tl.constexpr):
 _ACCESSES = ("ld", "st", "atom", "red", "cp", "ldmatrix", "wgmma")
 # Parts of names of instructions that only order accesses.
 _ORDERS = {"commit_group", "wait_group", "fence"}
-# Types of Triton, and how many elements of a thread's four one instruction can take.
+# Triton's types; the width shows how many of a thread's four elements one instruction takes.
 WIDTHS = {"u8": "i8", "u16": "fp16", "u32": "fp32", "u64": "fp64"}
 
 

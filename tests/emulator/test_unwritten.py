@@ -1,5 +1,3 @@
-"""The thread that would write an element, by the index that others use."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -22,7 +20,6 @@ def would(
     left_out: Callable[[int], bool] = lambda _: False,
     programs: bool = False,
 ) -> Would | None:
-    """``of``: the elements of a thread."""
     every: dict[int, Wrote] = {}
     for block in product_of(grid):
         for thread in product_of(threads):
@@ -104,7 +101,7 @@ def test_a_block_that_is_not_in_the_grid() -> None:
     found = would(1792, line, (7, 1, 1), (256, 1, 1), [2000])
     assert found
     assert (found.block, found.thread) == ((7, 0, 0), (0, 0, 0))
-    # A column of blocks is missing: rows go on behind it.
+    # A column of blocks is missing: rows go on after it.
     found = would(48, tile, (3, 5, 1), (16, 8, 1), [40, 60])
     assert found
     assert (found.block, found.thread) == ((3, 0, 0), (0, 0, 0))
@@ -139,7 +136,7 @@ def test_nothing_is_claimed_without_an_index() -> None:
 
 
 def test_an_index_along_a_row_does_not_go_on_in_the_next_one() -> None:
-    """Only the first row is written, and the block behind it would begin the second one."""
+    """Only the first row is written, and the next block would begin the second one."""
     above = {"left_out": lambda element: element >= 400}
     for programs in (False, True):
         assert would(400, row, (25, 1, 1), (16, 1, 1), [2, 400], **above, programs=programs) is None

@@ -23,14 +23,15 @@ from tests.emulator.judging import SEED, Table, compile_source
 
 CATALOGUE = find_catalogue()
 DRIVER = Path(__file__).with_name("whole_driver.js")
-# In each run: expf, which rounds down; atomics; blocks that look back; tensor cores and fp16. All others in the matrix.
+# In each run: expf, which rounds down; atomics; blocks that look back; tensor cores and fp16. All others in
+# the matrix.
 SAMPLE = ("softmax", "histogram", "inclusive_scan", "matmul_fp16")
 # Launches of a solution, of its smallest cases.
 MOST = 12
 
 
 class Launches(Recorder):
-    """Keeps every launch, whatever becomes of it."""
+    """Keeps every launch, also failed ones."""
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine._c, list(engine._operations))

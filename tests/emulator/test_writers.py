@@ -1,5 +1,3 @@
-"""Who wrote an element last: block, thread and line, by the records of the race check."""
-
 from __future__ import annotations
 
 import struct
@@ -43,8 +41,6 @@ HALF = ".loc 1 8 0\nst.global.b16 [%d3], %h1;"
 
 
 class Array:
-    """Words of a device, and launches of kernels on them."""
-
     def __init__(self, engine: Engine) -> None:
         self.engine, self.device = engine, Device(engine)
         self.words = np.zeros(256, dtype=np.uint32)
@@ -59,7 +55,6 @@ class Array:
         return self.device.writer(self.address + 4 * word)
 
     def said(self, word: int) -> tuple[str, int, int, tuple[int, ...]] | str:
-        """Kernel, block, thread and lines."""
         found = self.writer(word)
         if found is None:
             return "unknown"

@@ -1,5 +1,3 @@
-"""Checks that must hold after a campaign of faults."""
-
 from __future__ import annotations
 
 import time
@@ -91,13 +89,12 @@ def _quotas(counters: dict[tuple[str, str], int], posted: Counter[str]) -> list[
     ]
 
 
-# containerd outlives its engine. So does a container in the making, which a new engine does not know, but which runs
-# nothing of ours yet.
+# containerd outlives its engine. So does a container in the making, which a new engine does not know, but
+# which runs nothing of ours yet.
 _OF_A_KILLED_ENGINE = ("containerd", "runc init")
 
 
 def check_leftovers(harness: Harness) -> list[str]:
-    """Nothing of web, workers, judges and boxes is left."""
     servers = {harness.redis.process.pid}
     servers |= {harness.postgres.process.pid} if harness.postgres else set()
     servers |= {harness.docker.process.pid} if harness.docker else set()
@@ -120,7 +117,6 @@ def check_leftovers(harness: Harness) -> list[str]:
 
 
 def attempts(harness: Harness) -> int:
-    """How often all submissions together were claimed."""
     engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:
@@ -130,7 +126,6 @@ def attempts(harness: Harness) -> int:
 
 
 def alive(harness: Harness) -> int:
-    """Workers with a heartbeat."""
     engine = make_engine(harness.settings.sql_url)
     try:
         with Session(engine) as session:

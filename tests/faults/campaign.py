@@ -20,7 +20,7 @@ from tests.faults.users import Heard, User
 from tests.service.world import until
 
 USERS = 5
-# Time for workers and web to start, and for open submissions to end once nothing fails any more.
+# For workers and web to start, and for open submissions to end once nothing fails any more.
 START_SECONDS = 120.0
 END_SECONDS = 420.0
 # If no submission reaches the wanted state in this time, the fault strikes anything.
@@ -60,7 +60,7 @@ ANYTHING = Wanted()
 
 @dataclass(frozen=True)
 class Struck:
-    """A fault that happened. ``state``: of the submission that it struck; None if none was in the wanted state."""
+    """``state``: of the submission that it struck; None if none was in the wanted state."""
 
     kind: str
     wanted: State
@@ -83,7 +83,6 @@ class Outcome:
     logs: dict[str, str] = field(default_factory=dict)
 
     def table(self) -> dict[str, dict[str, int]]:
-        """Number of faults by kind and state."""
         counted: dict[str, Counter[str]] = {}
         for struck in self.struck:
             counted.setdefault(struck.kind, Counter())[struck.state.value if struck.state else "between"] += 1
@@ -141,7 +140,7 @@ class Campaign:
             self._in_force[fault.kind.part] = (time.monotonic() + fault.hold_s, undo)
 
     def _meet(self, fault: Planned, seconds: float) -> sight.Seen | None:
-        """Wait for a target. Other faults must still end meanwhile."""
+        """Wait for a target. Other faults must still end in the meantime."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
             if found := sight.wait_for(self._engine, fault.state, fault.device, self._draw, _READING_SECONDS):
@@ -172,7 +171,7 @@ class Campaign:
 
 
 def run(layout: Layout, seed: int, faults: int, wanted: Wanted = ANYTHING) -> Outcome:
-    """One campaign from start to end. Never raises for the platform's mistakes: they are in ``wrong``."""
+    """Never raises for the platform's mistakes: they are in ``wrong``."""
     began = time.monotonic()
     outcome = Outcome(seed, layout)
     harness = Harness(layout)
@@ -186,8 +185,6 @@ def run(layout: Layout, seed: int, faults: int, wanted: Wanted = ANYTHING) -> Ou
 
 
 class _Phases:
-    """The duration of each part of a run."""
-
     def __init__(self, kept: dict[str, float]) -> None:
         self._kept, self._began = kept, time.monotonic()
 

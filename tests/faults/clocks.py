@@ -1,4 +1,4 @@
-"""Wall clocks of processes that can be stepped, by a small preloaded library (clock.c), if there is a compiler."""
+"""Wall clocks of processes that a small preloaded library (clock.c) can step, if there is a compiler."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ _SOURCE = Path(__file__).with_name("clock.c")
 
 
 def build_library(folder: Path) -> Path | None:
-    """Build the library in ``folder``. None without a C compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         return None
@@ -30,6 +29,5 @@ class Clock:
         self.env = {"LD_PRELOAD": str(library), "FAULTS_CLOCK": str(file)}
 
     def step(self, seconds: int) -> None:
-        """Shift it by ``seconds`` from now on."""
         with self._file.open("r+b") as file:
             file.write(struct.pack("q", seconds))

@@ -1,5 +1,3 @@
-"""Small disks that can be filled: a tmpfs if we may mount one."""
-
 from __future__ import annotations
 
 import contextlib
@@ -11,7 +9,7 @@ MIB = 1024 * 1024
 
 
 class SmallDisk:
-    """``folder`` on its own disk. Not ``real`` if we may not mount one, which takes root."""
+    """``folder`` on its own disk, a tmpfs. Not ``real`` if we may not mount one, which takes root."""
 
     def __init__(self, folder: Path, mebibytes: int) -> None:
         self.folder = folder
@@ -22,7 +20,6 @@ class SmallDisk:
         self._ballast = folder / "ballast"
 
     def fill(self) -> None:
-        """Leave no byte free."""
         descriptor = os.open(self._ballast, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             with contextlib.suppress(OSError):

@@ -1,5 +1,6 @@
-"""A platform in parts, each a process that can be ended in any way and restarted, as `grader up` and service managers
-do, but without their pauses."""
+"""A platform in parts, each a process that can be ended in any way and restarted, as `grader up` and service
+managers do, but without their pauses.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ _migrating = threading.Lock()
 
 @dataclass(frozen=True)
 class Layout:
-    """``database``: sqlite or postgres; ``docker``: one worker has its own engine; ``short``: leases of seconds instead
-    of the settings' defaults; ``judges``: real ones besides the scripted."""
+    """``database``: sqlite or postgres; ``docker``: one worker has its own engine; ``short``: leases of
+    seconds instead of the settings' defaults; ``judges``: real ones in addition to the scripted.
+    """
 
     database: str
     docker: bool = False
@@ -49,7 +51,7 @@ class Layout:
 
 
 class Member:
-    """One process of the platform. With a C compiler it has its own wall clock."""
+    """With a C compiler it has its own wall clock."""
 
     def __init__(
         self, name: str, command: list[str], env: Mapping[str, str], folder: Path, library: Path | None
@@ -155,8 +157,8 @@ class Harness:
             lock_dir=self.folder / "locks",
             # A campaign's users send more than a day's quota.
             quota=100_000,
-            # A submission hit by one fault returns to the head of the queue, where the next fault strikes. Hundreds of
-            # them within minutes reach the cap by design, which has other tests.
+            # A submission hit by one fault returns to the head of the queue, where the next fault strikes.
+            # Hundreds of them within minutes reach the cap by design, which has other tests.
             attempts=100,
             **short,  # type: ignore[arg-type]
         )
@@ -166,12 +168,10 @@ class Harness:
         return f"http://127.0.0.1:{self.settings.port}"
 
     def open(self) -> Platform:
-        """The platform with a migrated database. Close it."""
         with _migrating:
             return open_platform(self.settings)
 
     def start(self) -> None:
-        """Start web and workers; the database must be migrated."""
         python = [sys.executable, "-m"]
         env = {**environment(self.settings), "TMPDIR": str(self.folder / "tmp"), "OMP_NUM_THREADS": "1"}
 
@@ -196,7 +196,6 @@ class Harness:
         member("compiler", "tests.faults.scripted", "compile")
 
     def tend(self) -> None:
-        """Restart ended processes."""
         for member in self.members.values():
             member.tend()
 
@@ -248,7 +247,6 @@ class Harness:
 
 
 def can_use(layout: Layout) -> bool:
-    """True if this machine has everything for the layout."""
     if layout.database == "postgres" and not postgres_bin():
         return False
     return not layout.docker or (os.getuid() == 0 and shutil.which("dockerd") is not None)

@@ -1,5 +1,6 @@
-"""The faults. Each does its harm at once and returns a function that repairs the machine (never the platform) after its
-time."""
+"""The faults. Each does its harm at once and returns a function that repairs the machine (never the platform)
+after its time.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ ANY = tuple(state for state in State if not state.final)
 HELD = (State.COMPILING, State.TESTING, State.TIMING)
 JUDGED = (State.TESTING, State.TIMING)
 WAITS = (State.QUEUED, State.WAITING)
-# Step of a clock: summer time mistaken for UTC.
+# Summer time mistaken for UTC.
 _STEP_SECONDS = 3600
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The place of a fault. ``target``: a submission in the wanted state, if one was seen."""
+    """``target``: a submission in the wanted state, if one was seen."""
 
     harness: Harness
     target: Seen | None
@@ -47,7 +48,8 @@ Undo = Callable[[], None]
 @dataclass(frozen=True)
 class Kind:
     """``holds``: least and most seconds from harm to repair; ``part``: two faults of one part never overlap;
-    ``states``: to strike in."""
+    ``states``: to strike in.
+    """
 
     name: str
     strike: Callable[[Scene], Undo | None]
@@ -175,7 +177,6 @@ def _kill_postgres(scene: Scene) -> Undo:
 
 
 def _fill_data(scene: Scene) -> Undo:
-    """Fill the database's disk."""
     harness = scene.harness
     disk = harness.disks["postgres" if harness.postgres else "data"]
     disk.fill()

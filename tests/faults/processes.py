@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def parents() -> dict[int, int]:
-    """The parent of every living process (zombies are left out)."""
+    """The parent of every living process, without zombies."""
     found = {}
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
@@ -41,7 +41,6 @@ def words(pid: int) -> str:
 
 
 def send(pid: int, number: signal.Signals) -> bool:
-    """False if it was gone."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -26,8 +26,9 @@ _PATIENCE_SECONDS = 120.0
 
 
 def measure(times: int = 3) -> dict[str, list[float]]:
-    """``times`` figures each: from a worker's kill until another claims its submission; from wiping Redis until each of
-    eight waiting submissions has a wake-up again."""
+    """``times`` figures each: from a worker's kill until another claims its submission; from wiping Redis
+    until each of eight waiting submissions has a wake-up again.
+    """
     with _platform() as (harness, platform, engine):
         _send(platform, 1)
         killed, wiped = [], []
@@ -70,7 +71,6 @@ def _platform() -> Iterator[tuple[Harness, Platform, Engine]]:
 
 
 def _running(engine: Engine) -> dict[str, sight.Seen]:
-    """Running submissions by worker."""
     return {
         seen.worker: seen for seen in sight.look(engine) or [] if seen.state is State.TESTING and seen.worker
     }

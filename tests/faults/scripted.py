@@ -1,8 +1,9 @@
-"""Worker processes: `python -m tests.faults.scripted run GPU` or `... compile` has a judge or a compiler that obeys the
-source; `... judge` has the real judge, and no CUDA compiler. Settings come from the environment, like any worker's.
+"""Worker processes: `python -m tests.faults.scripted run GPU` or `... compile` has a judge or a compiler that
+obeys the source; `... judge` has the real judge, and no CUDA compiler. Settings come from the environment,
+like any worker's.
 
-A machine without a GPU so has submissions in every state, `waiting` among them, and enough at once. The other board of
-these tests has the real judge, in real boxes.
+Thus a machine without a GPU has enough submissions at once in every state, `waiting` among them. The other
+board of these tests has the real judge, in real boxes.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class PostgresServer:
     def start(self) -> None:
         """Start it, even after a crash, and wait until it answers."""
         settings = ["listen_addresses=", f"unix_socket_directories={self.folder}", "max_connections=100"]
-        # The kernel keeps a killed process's writes: only a failing machine needs fsync. Small, for a small disk.
+        # The kernel keeps a killed process's writes: only a failing machine needs fsync. Small, for a small
+        # disk.
         settings += [
             "fsync=off",
             "min_wal_size=32MB",
@@ -82,7 +83,6 @@ class PostgresServer:
             engine.dispose()
 
     def backends(self) -> list[int]:
-        """Processes that serve a client."""
         return [
             pid for pid in processes.children(self.process.pid) if "grader postgres" in processes.words(pid)
         ]
@@ -147,12 +147,11 @@ class DockerServer:
         return (self._info(everything) or "").split()
 
     def kill_container(self, container: str) -> None:
-        """End it behind the judge's back."""
         asked = ["docker", "-H", self.url, "kill", container]
         subprocess.run(asked, capture_output=True, check=False, timeout=60)
 
     def stop(self, number: signal.Signals) -> None:
-        """SIGTERM, as from a service manager, or SIGKILL, as nobody should."""
+        """SIGTERM, as from a service manager, or SIGKILL."""
         self.process.send_signal(number)
         self.process.wait(_START_SECONDS)
 

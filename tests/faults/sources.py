@@ -50,8 +50,6 @@ class Source:
 
 @dataclass(frozen=True)
 class Order:
-    """Orders for a scripted judge: seconds of each of two steps, and the verdict."""
-
     verdict: Verdict
     first_s: float
     second_s: float
@@ -72,7 +70,6 @@ def made_up(draw: random.Random, number: int, devices: Sequence[str] = (CPU, GPU
 
 
 def order_of(text: str) -> Order:
-    """The order that ``made_up`` wrote into a source."""
     found = _ORDER.search(text)
     assert found is not None, text[:200]
     return Order(Verdict(found[1]), float(found[2]), float(found[3]))

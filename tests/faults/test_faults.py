@@ -1,5 +1,5 @@
-"""A short campaign of faults on each database; `make faults` runs hundreds of faults. A seed repeats its plan:
-`python scripts/faults.py --seed N`.
+"""A short campaign of faults on each database; `make faults` runs hundreds of faults. A seed repeats its
+plan: `python scripts/faults.py --seed N`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
 def test_every_submission_ends_once_with_its_true_verdict_on_postgres() -> None:
-    """Protects against a submission lost, judged twice or misjudged when PostgreSQL or Docker is killed, frozen or
-    cut off. Campaigns take a minute each: neither runs in `make test`.
+    """Protects against a submission lost, judged twice or misjudged when PostgreSQL or Docker is killed,
+    frozen or cut off. Campaigns take a minute each: neither runs in `make test`.
     """
     need("postgres")
     layout = Layout("postgres", docker=True)
@@ -54,8 +54,6 @@ def test_every_submission_ends_once_with_its_true_verdict_on_postgres() -> None:
 
 def test_a_seed_repeats_its_plan_and_includes_each_kind_of_fault() -> None:
     class Anything:
-        """A platform that fits every kind."""
-
         postgres = docker = True
         members: dict[str, object] = {}  # noqa: RUF012
         disks: dict[str, object] = {}  # noqa: RUF012

@@ -1,5 +1,6 @@
-"""Users under load: each posts sources with a known verdict, polls them, and notes every answer that no user should
-get. A post without an answer is sent again with the same key, as a user's program would."""
+"""Users under load: each posts sources with a known verdict, polls them, and notes every answer that no user
+should get. A post without an answer is sent again with the same key, as a user's program would.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +28,6 @@ _TWICE = 0.1
 
 @dataclass
 class Sent:
-    """One submission as its user knows it."""
-
     user: str
     key: str
     source: Source
@@ -39,7 +38,7 @@ class Sent:
 
 @dataclass
 class Heard:
-    """The users' answers. ``wrong``: answers that must never be given."""
+    """``wrong``: answers that must never be given."""
 
     sent: list[Sent] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A runner in a box with a GPU, driven by hand: what the judge does, one message at a time."""
+"""A runner in a box with a GPU, driven by hand, one of the judge's messages at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from grader.sandbox.gpu import find_gpus
 UNWRITTEN = -1.0
 # Its number on this machine.
 GPU = int(os.environ.get("GRADER_TEST_GPU", "0"))
-# ``solve(x, out, n)`` for the footer that a judge would append to it.
+# ``solve(x, out, n)`` for the judge's footer.
 FOOTER = """
 #line 1 "grader-footer"
 extern "C" __attribute__((visibility("default"))) int grader_entry(void* const* p) {
@@ -129,12 +129,12 @@ class Builder:
         self._channel.expect(Bound, self._within(20))
 
     def queue(self, seconds: float = 20.0) -> None:
-        """Ask for a call and wait until it waits at the gate. Raises BoxSilent where it blocks."""
+        """Ask for a call and wait until it waits at the gate. Raises BoxSilent if it blocks."""
         self.ask()
         assert self._queued(seconds).round == self._gate.round
 
     def _queued(self, seconds: float) -> Queued:
-        """What comes once nothing is compiled any more."""
+        """The first answer after all compiling."""
         deadline = self._within(seconds)
         while True:
             said = self._channel.expect(OfCall, deadline)
@@ -162,7 +162,7 @@ class Builder:
         return self._channel.expect(Returned, self._within(60))
 
     def blocks_behind_the_gate(self) -> bool:
-        """Whether a call does not come to "queued" while the gate is closed. It is let through afterwards."""
+        """Whether a call does not reach "queued" while the gate is closed. It is let through afterwards."""
         try:
             self.queue(seconds=1.0)
             blocked = False
@@ -175,7 +175,7 @@ class Builder:
         return blocked
 
     def printed(self, wanted: bytes, seconds: float = 5.0) -> bytes:
-        """What the box printed, once ``wanted`` is in it (or the time is over)."""
+        """The box's output, once it contains ``wanted`` or the time is over."""
         data, deadline = self.box.output(), self._within(seconds)
         while wanted not in data and time.perf_counter() < deadline:
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The judge on a real GPU. Boxes are Docker's where an engine answers, plain processes as well."""
+"""The judge on a real GPU. Boxes are Docker's if an engine answers, and plain processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def device() -> Device:
 
 
 class Refilled(SpareBoxes):
-    """Spare boxes of one kind, filled up whenever one is taken: a test need not wait for torch to be imported."""
+    """Refilled spare boxes of one kind, so that no test waits for torch's import."""
 
     def start(self, spec: BoxSpec) -> Box:
         box = super().start(spec)
@@ -48,7 +48,7 @@ class Refilled(SpareBoxes):
         return box
 
     def quiet(self) -> None:
-        """None of them uses the GPU until one is asked for: something is timed."""
+        """No box uses the GPU until it is asked, as during timing."""
         self.hold()
         if isinstance(self._maker, Refilled):
             self._maker.quiet()
@@ -81,7 +81,6 @@ def served() -> Catalogue:
 
 
 def _lengthened(challenge: Challenge) -> Challenge:
-    """With one workload, of LONG elements."""
     (workload,) = (workload for workload in challenge.manifest.workloads if workload.on == "gpu")
     longer = workload.model_copy(update={"sizes": {"n": LONG}})
     return replace(challenge, manifest=challenge.manifest.model_copy(update={"workloads": [longer]}))

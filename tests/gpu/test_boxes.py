@@ -1,5 +1,3 @@
-"""Boxes with a GPU: the judge's memory in them, the gate across their boundary, faults and their messages."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -42,7 +40,7 @@ def solve(body: str, before: str = KERNEL) -> str:
 
 @pytest.fixture
 def builders(boxes: BoxMaker) -> Iterator[MakeBuilder]:
-    """Makes a builder with a CUDA source, or with what ``preload`` and ``message`` say, loaded and bound."""
+    """Makes a builder with a CUDA source, or loaded and bound as ``preload`` and ``message`` say."""
     made: list[Builder] = []
 
     def make(
@@ -124,7 +122,7 @@ def test_waits_for_the_default_stream_return_at_once_behind_the_gate(builders: M
 
 
 def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(builders: MakeBuilder) -> None:
-    """``solve`` reads on the host what its kernel wrote: wrong behind the gate, right when it is open."""
+    """``solve`` reads its kernel's result on the host: wrong behind the gate, right when it is open."""
     source = solve(
         "float* host; cudaMallocHost((void**)&host, 4); cudaMemsetAsync(out, 0, 4 * n); host[0] = 7;"
         "cudaMemcpyAsync(host, x + 3, 4, cudaMemcpyDeviceToHost); cudaDeviceSynchronize();"

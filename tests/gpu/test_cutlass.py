@@ -1,4 +1,4 @@
-"""CUTLASS's and CuTe's tensor-core kernels on a card; with CUTLASS_PATH where the package is not installed."""
+"""CUTLASS's and CuTe's tensor-core kernels on a card; set CUTLASS_PATH if the package is not installed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Right and wrong submissions in both languages, through the gate, on the GPU."""
-
 from __future__ import annotations
 
 import pytest
@@ -144,7 +142,7 @@ def test_triton_autotune(judge: Judge) -> None:
     assert report.verdict is Verdict.ACCEPTED, report
 
 
-# What each call waits for cannot be there while the gate is closed, and no such wait blocks there.
+# Each call waits for something that cannot happen while the gate is closed, and no such wait blocks there.
 TUNING = HEAD.replace(
     "@triton.jit",
     '@triton.autotune([triton.Config({"BLOCK": b}) for b in (64, 128)], key=["n"])\n@triton.jit',

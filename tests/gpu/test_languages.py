@@ -1,4 +1,4 @@
-"""HIP and CuTe DSL on a card, where HIP's headers and the package are."""
+"""HIP and CuTe DSL on a card, if HIP's headers and the package are installed."""
 
 from __future__ import annotations
 

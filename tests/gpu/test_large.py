@@ -1,5 +1,6 @@
-"""Cases for a GPU only: on a card of 80 GB each fits next to the judge's memory. And kernels for them that take Triton
-long to compile."""
+"""Cases for a GPU only: on a card of 80 GB each fits next to the judge's memory. And kernels for them that
+Triton compiles for long.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseReport, CaseVerdict
 
-# What such a card has, about.
+# Such a card's memory, roughly.
 CARD_BYTES = 79 * 10**9
 # Above the judge's own pieces (``grader.judge.cuda.memory_needs``), below one whole array of 2^31 floats.
 PEAK_BYTES = 5 * limits.GIB
@@ -46,7 +47,7 @@ TUNED = SOFTMAX.replace(
     "@triton.jit\n",
     '@triton.autotune([triton.Config({}, num_warps=count) for count in (16, 32)], key=["BLOCK"])\n@triton.jit\n',
 ).replace(", num_warps=16 if block > 1024 else 4", "")
-# Right for whatever a card of 80 GB was asked while this case was left out there.
+# Right in every case that cards of 80 GB ran while they left this one out.
 SHORT_INDEX = """#include <cstdint>
 __global__ void add(const float* a, const float* b, float* out, int64_t n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,7 +57,7 @@ extern "C" void solve(const float* a, const float* b, float* out, int64_t n) {
     if (n > 0) add<<<(n + 255) / 256, 256>>>(a, b, out, n);
 }
 """
-# Says that it compiles, and does nothing.
+# Claims to compile, and does nothing.
 LIAR = """
 import sys
 import time
@@ -133,7 +134,7 @@ def test_beyond_2_31_is_judged_by_pieces(
 def test_what_takes_long_to_compile_is_accepted_and_compiled_once(
     device: Device, boxes: BoxMaker, served: Catalogue, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    """Not within the time in which libraries load, and a call runs; and the next case of the same kernel is quick."""
+    """Longer than loading a library or a call may take; the next case of the same kernel is quick."""
     monkeypatch.setattr(limits, "COMPILE_SECONDS", 1.0)
     softmax, began = served.load("softmax"), time.perf_counter()
     names = ["odd_as_timed", "odd_as_timed"]

@@ -1,6 +1,3 @@
-"""Further parts of a report, on a real GPU: kernels' resources, library kernels, the GPU's state, printed output, and
-remarks on a time."""
-
 from __future__ import annotations
 
 import statistics
@@ -206,7 +203,8 @@ def test_what_the_warm_up_printed_is_shown_apart(judge: Judge) -> None:
 
 
 def test_a_flood_of_printf_is_bounded_shown_and_reported(judge: Judge) -> None:
-    # The device's buffer keeps the arguments alone, so a long format makes one call print more than is allowed.
+    # The device's buffer keeps the arguments alone, so a long format makes one call print more than is
+    # allowed.
     flood = f'for (int k = 0; k < 2000; k++) printf("thread %d says %d {"and on " * 60}\\n", threadIdx.x, k);'
     report = judge(saying(flood), Language.CUDA)
     assert report.verdict is Verdict.OUTPUT_LIMIT, report

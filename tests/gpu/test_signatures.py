@@ -1,5 +1,3 @@
-"""Arguments of every kind on the GPU: the challenges of tests/signatures, right and wrong, and two of them timed."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -22,7 +20,6 @@ def written_in(path: str) -> Language:
 
 
 def sources(kind: str) -> list[str]:
-    """Of solutions, or of mutants."""
     reference = SIGNATURES.root / "reference"
     found = reference.glob(f"*/staff/{kind}")
     return sorted(str(path.relative_to(reference)) for path in found)

@@ -1,4 +1,5 @@
-"""Every type of arguments on a card: conversions against the emulated GPU bit for bit, and right and wrong kernels.
+"""Every type of arguments on a card: conversions against the emulated GPU bit for bit, and right and wrong
+kernels.
 
 All of it: ``pytest tests/gpu/test_types.py``. The first test needs nvcc and the emulated GPU's engine, built.
 """

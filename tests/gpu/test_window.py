@@ -1,5 +1,4 @@
-"""What the judge does between "done" and the last output compared: spot check, full check; and nothing can hold it
-up."""
+"""Between "done" and the last comparison the judge does a spot check and a full check, and nothing can delay it."""
 
 from __future__ import annotations
 
@@ -109,7 +108,7 @@ def test_what_is_written_where_nothing_may_be_is_seen(seen: Seen, monkeypatch: p
     mismatch = seen.output_checker.forbidden_write(seen.question)
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.index) == ("x", "input_changed", [7])
-    # Putting it back between two checks changes it all the same.
+    # Putting it back between two checks still changes it.
     monkeypatch.setattr(cuda_watch, "forbidden_write", lambda *_: None)
     mismatch = seen.output_checker.forbidden_write(seen.question)
     assert mismatch is not None
@@ -129,7 +128,7 @@ def test_what_is_written_where_nothing_may_be_is_seen(seen: Seen, monkeypatch: p
 
 @contextmanager
 def round_of_nobody(device: Device) -> Iterator[Gate]:
-    """A round whose call never comes to "done"."""
+    """A round whose call never reaches "done"."""
     gate = device.make_gate()
     try:
         gate.next_round()
@@ -186,7 +185,7 @@ def test_a_gate_that_the_judge_sees_open_is_open_for_the_runner(device: Device) 
 
 
 def test_a_window_is_timed_by_the_gpu(device: Device) -> None:
-    """What its parts are does not depend on when the host comes to see them."""
+    """Its parts do not depend on the host's time of looking."""
     gate = device.make_gate()
     try:
         values = torch.zeros(1, device="cuda")

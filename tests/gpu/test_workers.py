@@ -1,4 +1,4 @@
-"""Workers on real GPUs: one each, at the same time, and what they reach at most."""
+"""Workers on real GPUs: one each, at the same time, and their ceilings."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_worker_serves_the_board_of_its_gpu(
 def test_calibrated_ceilings_are_kept_and_used(platform: Platform, settings: Settings, student: User) -> None:
     gpu = find_gpus()[0]
     found = calibrate(settings, gpu)
-    # More than any GPU of the last decade falls short of, less than any reaches soon: units, not models.
+    # A check of units, not of models: wider than all GPUs of the last decade and the next.
     assert 1e11 < found["bandwidth"] < 1e14
     assert found["rate:float16"] > found["rate:float32"] > 1e12
     with JudgeProcess("local", 0, board_name(gpu.name), gpu.index) as judge:

@@ -1,4 +1,4 @@
-"""Small challenges on two GPUs, with right and wrong sources, and what becomes of each.
+"""Small challenges on two GPUs, with right and wrong sources, and their verdicts.
 
 By hand: ``python -m tests.gpus.judged [BOARD] [SLUG/FILE ...]``.
 """
@@ -38,8 +38,9 @@ EMULATED = {
     "halo_exchange/events.cu": ACCEPTED,
     "halo_exchange/not_ordered.cu": FAULT,
 }
-# On two cards. A race may go either way there, and the judge's arrays are in reach without peer access. Without
-# spins.cu: nothing promises that both of its kernels are loaded before one waits, and on two H200s it did not end.
+# On two cards. A race may go either way there, and the judge's arrays are in reach without peer access.
+# Without spins.cu: nothing promises that both of its kernels are loaded before one waits, and on two H200s it
+# did not end.
 CARDS = {
     "all_reduce/beyond.cu": WRONG,
     "all_reduce/copies.cu": ACCEPTED,
@@ -57,7 +58,6 @@ CARDS = {
 def judged_on(
     device: Device, name: str, boxes: BoxMaker, *, timing: bool = True, baselines: Baselines | None = None
 ) -> Report:
-    """As ``judged``, on a device that is made already."""
     path = KERNELS / name
     challenge = Catalogue(CATALOGUE).load(path.parent.name)
     request = Request(
@@ -83,7 +83,6 @@ def judged(name: str, boxes: BoxMaker, board: str, *, timing: bool = True) -> Re
 
 
 def told(report: Report) -> list[str]:
-    """Lines on a report."""
     found = [f"{report.verdict.value} {report.detail} {report.hint}".strip()]
     found += [f"{case.name}: {case.verdict.value} {case.detail}" for case in report.cases if case.detail]
     found += [

@@ -1,5 +1,3 @@
-"""Where submissions to a challenge on several GPUs go."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Challenges on two GPUs, judged on the emulated one: what is right there, and what each mistake is called."""
-
 from __future__ import annotations
 
 import pytest
@@ -12,7 +10,7 @@ from tests.components import need
 from tests.gpus.judged import judged
 
 pytestmark = [pytest.mark.usefixtures("_parts")]
-# Of mistakes.cu: a case's sentence, in part.
+# For mistakes.cu: a part of a case's sentence.
 MISTAKES = {
     "basic": "out[1, 0] was never written",
     "one": "Thread 0 of block 0 on GPU 1 reads 4 bytes of x[0], which is memory of GPU 0, without peer access",

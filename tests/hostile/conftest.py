@@ -1,5 +1,3 @@
-"""Which entries of the suite a run judges."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,8 +26,9 @@ def boxes() -> BoxMaker:
 
 @pytest.fixture(scope="module")
 def docker_range() -> Iterator[Range]:
-    """The box of servers, and one spare: one entry is judged while the next one's box starts. Afterwards the host must
-    be as before."""
+    """The servers' kind of box, and one spare: it starts while an entry is judged. Afterwards the host must
+    be as before.
+    """
     need("docker")
     from grader.sandbox.choose import make_boxes
 
@@ -53,8 +52,9 @@ def judge_in_docker(range_: Range, entry: Entry) -> None:
 
 
 def parameters(entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lambda _: False) -> list[Any]:
-    """One for each entry. Every run tries every mechanism once; of the entries that try one again, and of those that
-    ``in_turn`` names, the full matrix takes a third at each commit, and `make hostile` all."""
+    """One for each entry. `make test` tries every mechanism once; of the entries that repeat a mechanism, and
+    of those that ``in_turn`` names, the full matrix takes a third at each commit, and `make hostile` all.
+    """
     return [
         pytest.param(
             entry,
@@ -66,8 +66,9 @@ def parameters(entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lamb
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Docker's boxes and bubblewrap's run the same compiler behind the same filter: `make test` takes one of them, and
-    the full matrix a third of the other."""
+    """Docker's and bubblewrap's boxes run the same compiler behind the same filter: `make test` takes one of
+    them, and the full matrix a third of the other.
+    """
     for item in items:
         run = getattr(item, "callspec", None)
         entry = run.params.get("entry") if run else None

@@ -1,9 +1,10 @@
-"""What a host holds that an attack may change: counted before and after, so that a change has a name.
+"""The things of a host that an attack may change, counted before and after.
 
-Others may be at work on the same host, so only what can be told apart is counted: processes that descend from this
-one (orphans come to it, see ``adopt_orphans``), containers whose mark names this process, every file below the
-folders that are given, and in the places that all processes share what belongs to the boxes' user or bears ``MARK`` in
-its name. ``alone`` counts all that is in those places. Boxes are told by this process: make the maker first, then take.
+Others may use the same host, so this counts only what it can attribute: processes that descend from this one
+(orphans come to it, see ``adopt_orphans``), containers whose label names this process, every file below the
+given folders, and, in places that all processes share, what belongs to the boxes' user or has ``MARK`` in its
+name. ``alone`` counts everything in those places. Containers are recognised by this process: create the maker
+first, then take.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from grader.sandbox.image import NOBODY, REPOSITORY
 from grader.sandbox.parent import own_mark
 from tests.images.made import TEST_IMAGES
 
-# Attacks put this word into the names of everything that they leave behind.
+# Attacks put this word into the names of all that they leave behind.
 MARK = "hostile"
-# Their System V objects have this key: the letters "host".
+# The key of their System V objects: the letters "host".
 MARK_KEY = 0x686F7374
 SHARED_PLACES = tuple(Path(folder) for folder in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"))
 SYSTEM_V = tuple(Path("/proc/sysvipc") / kind for kind in ("shm", "sem", "msg"))
@@ -37,7 +38,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(frozen=True)
 class HostState:
-    """Names of existing things. A file's name includes its size and time of change, so overwriting shows too."""
+    """Names of existing things. A file's name includes its size and time of change, to show overwriting."""
 
     processes: frozenset[str]
     descriptors: frozenset[str]
@@ -47,7 +48,7 @@ class HostState:
     shared_memory: frozenset[str]
 
     def changed_since(self, before: HostState) -> dict[str, list[str]]:
-        """What appeared ("+ name") and what went ("- name"), by kind; empty where the host is as it was."""
+        """What appeared ("+ name") and disappeared ("- name"), by kind."""
         found = {}
         for kind in fields(self):
             then, now = getattr(before, kind.name), getattr(self, kind.name)
@@ -62,12 +63,12 @@ class HostState:
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of whatever its children leave behind, so that it is counted (and can be ended)."""
+    """Make this process the parent of its children's orphans, to count and end them."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def take(folders: Iterable[Path] = (), *, alone: bool = False) -> HostState:
-    """The host now. ``folders``: every file below them counts (the judge's own temporary folder, the catalogue)."""
+    """``folders``: every file below them counts (the judge's temporary folder, the catalogue)."""
     containers, images = _of_docker(alone)
     return HostState(
         processes=frozenset(_descendants()),
@@ -80,7 +81,7 @@ def take(folders: Iterable[Path] = (), *, alone: bool = False) -> HostState:
 
 
 def settled(before: HostState, folders: Iterable[Path] = (), *, alone: bool = False) -> HostState:
-    """The host once it is as ``before``, or as it is after SETTLE_SECONDS: the removal of a box takes its time."""
+    """The host as soon as it equals ``before``, or after SETTLE_SECONDS: removing a box takes time."""
     folders = list(folders)
     end = time.monotonic() + SETTLE_SECONDS
     while True:
@@ -91,7 +92,7 @@ def settled(before: HostState, folders: Iterable[Path] = (), *, alone: bool = Fa
 
 
 def _descendants() -> list[str]:
-    """Our children and theirs, as "number name"; not those that have ended and wait to be looked at by us."""
+    """Children and theirs, as "number name", without zombies."""
     found, names = [os.getpid()], []
     for parent in found:
         with suppress(OSError):
@@ -111,7 +112,7 @@ def _name_and_state(pid: int) -> tuple[str, str]:
 
 
 def _descriptors() -> list[str]:
-    """Our own open files of memory, sockets and folders left open by a judging; what they name, with a number."""
+    """This process's open memory files, sockets and folders, by the names of their targets, with a number."""
     seen: dict[str, int] = {}
     for entry in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
@@ -122,7 +123,7 @@ def _descriptors() -> list[str]:
 
 
 def _of_docker(alone: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Containers of ours (or all), and images that are not the boxes' own; nothing where no engine answers."""
+    """This process's containers (or all), and images that are not the boxes'; nothing if no engine answers."""
     try:
         client = engine().client
     except (BoxUnavailable, ImportError):
@@ -132,7 +133,7 @@ def _of_docker(alone: bool) -> tuple[frozenset[str], frozenset[str]]:
         str(container["Names"][0]) for container in client.containers(all=True, filters=marked)
     )
     images = [tag for image in client.images() for tag in (image["RepoTags"] or [image["Id"]])]
-    # Those of the boxes, and those that other tests make, perhaps at this moment: until it is done, one has no name.
+    # Other tests may be building images at this moment: an unfinished one has no name.
     known = (f"{REPOSITORY}:",) if alone else (f"{REPOSITORY}:", TEST_IMAGES, "<none>:")
     return containers, frozenset(image for image in images if not image.startswith(known))
 
@@ -158,7 +159,7 @@ def _is_theirs(path: Path) -> bool:
 
 
 def _named(path: Path) -> str:
-    """With size and time of change, except of folders: what is within them is counted, where it counts."""
+    """With size and time of change, but for folders: their contents are counted, if they count."""
     try:
         what = path.lstat()
     except OSError:
@@ -167,7 +168,6 @@ def _named(path: Path) -> str:
 
 
 def _system_v(alone: bool) -> list[str]:
-    """Segments, semaphores and queues of System V, by kind and number."""
     found = []
     for table in SYSTEM_V:
         with suppress(OSError):

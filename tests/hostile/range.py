@@ -1,4 +1,4 @@
-"""Judges attacks and controls through the real judge in real boxes, and says what became of each."""
+"""Judges attacks and controls by the real judge in real boxes."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ from tests.hostile.host_state import HostState, settled, take
 from tests.hostile.suite import CHARGED, CONTROL, Entry
 
 CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
-# Of nobody's secret; the same for every attack, and for the runs of one that is judged several times.
+# No real secret; the same for every attack, and for repeated judgements of one.
 SEED_KEY = hashlib.sha256(b"the hostile suite").digest()
 
-# What an attack puts before the data of a hidden case that it tells.
+# An attack puts this before a hidden case's data that it reveals.
 TOLD = "HOSTILE_TOLD_"
 
 DEFENDED, VULNERABLE = "DEFENDED", "VULNERABLE"
 ACCEPTED, REFUSED = "ACCEPTED", "REFUSED"
-# It ended by something that its header does not name: it no longer tries what it says.
+# The end is none that its header names: it no longer tries its mechanism.
 UNEXPECTED = "UNEXPECTED"
 NOT_RUN = "NOT RUN"
-# Kinds of boxes that hold attacks, not only accidents.
+# Boxes that hold attacks, not only accidents.
 WALLED = ("docker", "bubblewrap")
 FAILURES = (VULNERABLE, REFUSED, UNEXPECTED)
 
 # Errors of an attack on names that the runner no longer has: it ends before it tries anything.
 _OUT_OF_DATE = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "StopIteration")
 
-# How many times a submission is judged if its time stays unknown, as on a busy CPU.
+# How often a submission is judged if its time stays unknown, as on a busy CPU.
 TRIES_TO_TIME = 3
 
-# Seconds of a report are rounded.
+# Reports round seconds to this.
 _ROUNDED_S = 0.01
 
 
 class QuickHost(HostDevice):
-    """The host with few rounds: these tests need a time's content, not its precision."""
+    """The host with few rounds: these tests need no precise time."""
 
     plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1, between_seconds=3.0)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one entry. ``by``: the defence that ended it. ``host``: its changes of the host, by kind."""
+    """``by``: the defence that ended it. ``host``: its changes of the host, by kind."""
 
     name: str
     surface: str
@@ -76,8 +76,9 @@ class Finding:
 
 @dataclass
 class Range:
-    """``boxes``: where submissions run. ``watch``: whether the host is counted around each entry, for which nothing
-    else of this process's may start or end boxes. ``alone``: nobody else is at work on this host."""
+    """``watch``: count the host around each entry; then nothing else in this process may start or end boxes.
+    ``alone``: nobody else uses this host.
+    """
 
     boxes: BoxMaker
     device: Device = field(default_factory=QuickHost)
@@ -87,7 +88,7 @@ class Range:
     folders: Sequence[Path] = field(default_factory=lambda: [CATALOGUE, Path(tempfile.gettempdir())])
 
     def judge(self, entry: Entry) -> Finding:
-        """Whatever goes wrong is its finding, so that the others still run."""
+        """Any failure is this entry's finding, so that the others still run."""
         if entry.walls_only and self.boxes.name not in WALLED:
             return self._finding(entry, NOT_RUN, "only behind walls: a plain process would harm this host")
         before = self._take()
@@ -101,7 +102,7 @@ class Range:
                 outcome, by = VULNERABLE, f"the report shows {secret}"
             if told := told_of_hidden(report, heard):
                 outcome, by = VULNERABLE, f"its author may read {told}"
-        except Exception as error:  # an attack may break the judge in any way: that it did is the finding
+        except Exception as error:  # an attack may break the judge in any way, which is then the finding
             outcome = REFUSED if entry.surface == CONTROL else VULNERABLE
             by, detail = "the judge failed", f"{type(error).__name__}: {error}"[:300]
         seconds = time.perf_counter() - began
@@ -132,7 +133,7 @@ class Range:
             device=self._device(entry).name,
             seed_key=SEED_KEY,
             cases=every if entry.case is None else [find_case(challenge, entry.case)],
-            # Baselines are ours, and no attack is alive while they are timed.
+            # Baselines are trusted, and no attack is alive while they are timed.
             baselines={
                 workload.name: {"eager": 1.0, "compile": 1.0} for workload in challenge.manifest.workloads
             },
@@ -151,7 +152,7 @@ class Range:
 
 
 def told_of_hidden(report: Report, heard: Sequence[JudgingProgress]) -> str:
-    """What an author learns of hidden cases beyond how many passed; nothing where all is well."""
+    """What an author learns of hidden cases beyond how many passed."""
     told = report.redacted()
     hidden = [case for case in report.cases if case.hidden]
     if not hidden:
@@ -172,7 +173,6 @@ def told_of_hidden(report: Report, heard: Sequence[JudgingProgress]) -> str:
 
 
 def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
-    """Outcome, by what, and the judge's own words."""
     words = report.detail or next((case.detail for case in report.cases if case.detail), "")
     detail = words.partition("\n")[0][:160]
     if entry.surface == CONTROL:
@@ -190,7 +190,7 @@ def decide(entry: Entry, report: Report) -> tuple[str, str, str]:
 
 
 def _decide_control(entry: Entry, report: Report, detail: str) -> tuple[str, str, str]:
-    """Accepted, and free of flags but those that its header names as right."""
+    """Accepted, without flags other than those that its header names."""
     flags = {flag.value for flag in _flags(report)}
     fine = report.verdict is Verdict.ACCEPTED and flags == set(entry.defence_on(report.device))
     by = ", ".join([report.verdict.value, *sorted(flags)])
@@ -198,7 +198,7 @@ def _decide_control(entry: Entry, report: Report, detail: str) -> tuple[str, str
 
 
 def _of_accepted(entry: Entry, report: Report) -> dict[str, str]:
-    """What holds an accepted attack nevertheless: name, and how to say it."""
+    """What stops an accepted attack: name and description."""
     held = {flag.value: f"flag {flag.value}" for flag in _flags(report)}
     if entry.takes_us is None or not report.workloads:
         return held
@@ -211,7 +211,7 @@ def _of_accepted(entry: Entry, report: Report) -> dict[str, str]:
 
 
 def _flags(report: Report) -> set[Flag]:
-    """On a CPU that others use, a window is as long as they let it be: work outside the gate says nothing there."""
+    """On a busy CPU a window gets long, so work outside the gate proves nothing there."""
     return set(report.flags) - ({Flag.WORK_OUTSIDE_GATE} if report.device == CPU else set())
 
 
@@ -221,7 +221,9 @@ def run(
     on_finding: Callable[[Finding], None] = lambda _: None,
     end: float = math.inf,
 ) -> list[Finding]:
-    """Judge those entries that run on the range's device, in order; none begins after ``end`` (monotonic, seconds)."""
+    """Judge those entries that run on the range's device, in order; none begins after ``end`` (monotonic,
+    seconds).
+    """
     findings = []
     for entry in entries:
         if entry.runs_on(range_.device.name) and time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""What an attack on the service is given: a platform with a browser and programs of two students."""
+"""For attacks on the service: a platform with a browser, and programs of two students."""
 
 from __future__ import annotations
 
@@ -40,11 +40,9 @@ class Service:
         return (program or self.program).post(self.API, json=body, headers=headers)
 
     def stored(self) -> list[str]:
-        """The attacker's submissions, by id."""
         return [submission["id"] for submission in self.program.get(self.API).json["submissions"]]
 
     def judged(self, report: Report) -> str:
-        """The id of a submission of the attacker's that was judged so."""
         return builders.judged(self.platform, self.user, report).id
 
     def what_runs(self, path: str) -> list[str]:
@@ -52,7 +50,7 @@ class Service:
 
 
 def failed_with(text: str) -> Report:
-    """A report that says ``text`` wherever a submission, or what judged it, may put words."""
+    """A report with ``text`` in every place that a submission, or its judging, may put words into."""
     case = CaseReport(
         name="basic",
         category="basic",

@@ -1,20 +1,20 @@
-"""The attacks and controls as data: each file is a real submission with a header about its aim.
+"""Attacks and controls as data: each file is a real submission with a header.
 
-The header (the docstring of a ``.py``, the leading ``//`` comment of a ``.cu``) has a title and these fields, each on a
-separate line and continued on indented ones:
+The header (the docstring of a ``.py``, the leading ``//`` comment of a ``.cu``) has a title and these fields,
+each on a line, continued on indented ones:
 
-- ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: why it looks suspicious. -
-``Challenge``: a slug of the catalogue in tests/catalogue. - ``Like``: the entry with the same mechanism in `make test`;
-this one runs only in the full matrix. - ``Defence``: the expected ends, separated by commas: verdicts, flags, or
-``charged``. If an attack ends otherwise, it no
-  longer tries its mechanism, and the suite fails.
-- ``Emulated``: the same on the emulated board, if different. - ``Takes``: milliseconds that its work really needs.
-``charged`` holds if the reported time is no less, or unknown (then
-  it has no rank). Such an entry is judged up to three times, until its time is known.
-- ``Case``: the one to judge (default: ``basic``), or ``all``. ``Timed: yes``: all cases, then every workload. -
-``Judged``: how many times in a row, in separate boxes; the last one counts. - ``On``: ``cpu``, ``gpu`` or both
-(default: Triton on ``cpu``, CUDA on ``gpu``). Entries for a GPU are also judged on the
-  emulated one; ``emulated``: only there.
+- ``Mechanism``, ``Surface``, ``Gain``: for people. A control has ``Looks`` instead: why it looks suspicious.
+- ``Challenge``: a slug of the catalogue in tests/catalogue.
+- ``Like``: the entry with the same mechanism in `make test`; this one runs only in the full matrix.
+- ``Defence``: the expected ends, separated by commas: verdicts, flags, or ``charged``. If an attack ends
+  otherwise, it no longer tries its mechanism, and the suite fails.
+- ``Emulated``: the same on the emulated board, if different.
+- ``Takes``: milliseconds of its real work. ``charged`` holds if the reported time is no less, or unknown
+  (then it has no rank). Such an entry is judged up to three times, until its time is known.
+- ``Case``: the one to judge (default: ``basic``), or ``all``. ``Timed: yes``: all cases, then every workload.
+- ``Judged``: how many times in a row, in separate boxes; the last one counts.
+- ``On``: ``cpu``, ``gpu`` or both (default: Triton on ``cpu``, CUDA on ``gpu``). Entries for a GPU are also
+  judged on the emulated one; ``emulated``: only there.
 - ``Limits``: names and values of ``grader.limits`` for this entry, for a bomb to end sooner.
 - ``Secret``: files of the host, or ``environment`` (the judge's), which must not appear in the report.
 - ``Box``: ``docker`` if a plain process could really harm the host: it runs only in boxes with walls.
@@ -37,7 +37,7 @@ ATTACKS, CONTROLS = FOLDER / "attacks", FOLDER / "controls"
 CONTROL = "control"
 # Judged as submissions. Attacks on the service speak HTTP, see ``tests/hostile/service.py``.
 SURFACES = ("clock", "replay", "answers", "verdict", "specification", "compile", "box")
-# Of them, those whose tests need boxes without others.
+# Their tests need boxes that nobody else uses.
 OF_BOXES = ("compile", "box")
 CHARGED = "charged"
 
@@ -49,8 +49,6 @@ _LANGUAGES = {language.suffix: language for language in Language}
 
 @dataclass(frozen=True)
 class Entry:
-    """One file."""
-
     name: str
     #: Its folder, or CONTROL.
     surface: str
@@ -65,7 +63,6 @@ class Entry:
         return frozenset(_words(self.fields.get("Defence", "")))
 
     def defence_on(self, device: str) -> frozenset[str]:
-        """What ends it there."""
         words = self.fields.get("Emulated") if device == EMULATED else None
         return frozenset(_words(words)) if words is not None else self.defence
 
@@ -75,7 +72,6 @@ class Entry:
         return frozenset(_words(self.fields.get("On", default)))
 
     def runs_on(self, device: str) -> bool:
-        """Whether it is for the board ``device``."""
         kinds = {CPU: {"cpu"}, EMULATED: {"gpu", "emulated"}}.get(device, {"gpu"})
         return bool(kinds & self.devices)
 
@@ -85,7 +81,7 @@ class Entry:
 
     @property
     def case(self) -> str | None:
-        """The one case to judge; None for all."""
+        """None for all."""
         name = self.fields.get("Case", "all" if self.timed or self.surface == CONTROL else "basic")
         return None if name == "all" else name
 
@@ -109,7 +105,6 @@ class Entry:
 
     @property
     def limits(self) -> dict[str, float]:
-        """Of ``grader.limits``, by name."""
         pairs = (words.split() for words in _words(self.fields.get("Limits", "")))
         return {name: float(value) for name, value in pairs}
 
@@ -123,10 +118,7 @@ class HeaderInvalid(Exception):
 
 
 def load(only: tuple[str, ...] = ()) -> list[Entry]:
-    """All attacks, by surface and name, then all controls. ``only``: beginnings of names, or surfaces.
-
-    Raises HeaderInvalid.
-    """
+    """All attacks, by surface and name, then all controls. ``only``: beginnings of names, or surfaces."""
     files = [(surface, path) for surface in SURFACES for path in _sources(ATTACKS / surface)]
     files += [(CONTROL, path) for path in _sources(CONTROLS)]
     entries = [read(path, surface) for surface, path in files]
@@ -134,7 +126,6 @@ def load(only: tuple[str, ...] = ()) -> list[Entry]:
 
 
 def read(path: Path, surface: str) -> Entry:
-    """One file of the suite. Raises HeaderInvalid."""
     source, language = path.read_text(), _LANGUAGES[path.suffix]
     header = (ast.get_docstring(ast.parse(source)) or "") if language is Language.TRITON else _comment(source)
     fields = {match["name"]: " ".join(match["value"].split()) for match in _FIELD.finditer(header)}

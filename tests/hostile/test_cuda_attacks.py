@@ -1,5 +1,6 @@
-"""Attacks and controls for a GPU: those for the emulated one alone are judged there; the others run on a GPU by `make
-hostile`, and compile here."""
+"""Attacks and controls for a GPU: the emulated one's are judged here; the others run on a GPU by `make
+hostile`, and compile here.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ from tests.hostile.range import CATALOGUE, Range
 from tests.hostile.suite import OF_BOXES, Entry, load
 
 ENTRIES = load()
-# What needs walls is left to `make hostile`.
+# Entries that need walls are left to `make hostile`.
 ON_EMULATED = [entry for entry in ENTRIES if "emulated" in entry.devices and not entry.walls_only]
-# Those for the emulated GPU compile before they are judged there.
+# Those for the emulated GPU compile when they are judged.
 CUDA = [
     entry
     for entry in ENTRIES
@@ -39,7 +40,7 @@ def test_no_attack_on_the_emulated_gpu_gets_through(entry: Entry, boxes: BoxMake
 
 @pytest.mark.parametrize("entry", parameters(CUDA))
 def test_what_runs_on_a_gpu_compiles_here(entry: Entry, boxes: BoxMaker) -> None:
-    """Protects the suite against attacks that end on a GPU because they do not compile."""
+    """Protects against attacks that end on a GPU only because they do not compile."""
     need("nvcc")
     footer = cuda_footer(Catalogue(CATALOGUE).load("twice").manifest)
     compiled = compile_cuda(boxes, CompileRequest(entry.source, footer))

@@ -1,4 +1,4 @@
-"""Ends the process with exit code 0 and hopes that this reads as success. Closed: the verdict comes from the arena."""
+"""Ends the process with exit code 0, to be taken for a success. Closed: the verdict comes from the arena."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""``while True`` in solve. Mechanism: never returns, ignores signals. Surface: the judge waits for ever.
+"""``while True`` in solve: never returns, ignores signals. Surface: the judge waits for ever.
 
-Closed by a limit on the box's processor time, which the host counts; the box is killed, no further case is run."""
+Closed by a limit on the box's processor time, which the host counts; the box is killed, no further case runs.
+"""
 
 from __future__ import annotations
 

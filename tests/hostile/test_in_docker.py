@@ -1,4 +1,4 @@
-"""The same attacks in the box that servers use. Closed by the container's own limits, not by the runner."""
+"""The same attacks in the servers' kind of box. Closed by the container's limits, not by the runner."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_right_kernel_is_accepted_and_timed(catalogue: Catalogue, docker_boxes
     assert report.environment["box"].startswith("docker: runc, control groups ")
 
 
-@pytest.mark.matrix  # tests/hostile/attacks/box has one of each that runs in these boxes, too
+@pytest.mark.matrix  # tests/hostile/attacks/box has one of each in these boxes, too
 @pytest.mark.parametrize(("body", "verdict"), ATTACKS.values(), ids=ATTACKS.keys())
 def test_an_attack_ends_with_its_verdict(
     catalogue: Catalogue, docker_boxes: BoxMaker, body: str, verdict: CaseVerdict

@@ -1,5 +1,6 @@
-"""Attacks on the compiler and on the box, in the boxes that servers use: each ends as its header says, shows no secret
-of the host, and leaves the host as it was. (A CUDA source is compiled and loaded; there is no GPU to run it.)"""
+"""Attacks on the compiler and on the box, in the servers' kinds of box: each ends as its header says, shows
+no secret of the host, and leaves the host as it was. (A CUDA source is compiled and loaded; no GPU runs it.)
+"""
 
 from __future__ import annotations
 
@@ -19,9 +20,10 @@ ON_BOXES = [entry for entry in load(("box",)) if "cpu" in entry.devices]
 ON_COMPILER = [entry for entry in load(("compile",)) if "cpu" in entry.devices]
 FEWEST = 28
 # Both kinds run the same compiler behind the same filter, and each attack takes seconds. In bubblewrap's
-# boxes the full matrix takes one attack of each mechanism, a third of those at each commit; GRADER_PROVE=all takes all.
+# boxes the full matrix takes one attack of each mechanism, a third of those at each commit; GRADER_PROVE=all
+# takes all.
 EVERY_BOX = os.environ.get("GRADER_PROVE") == "all"
-# What a terminal or a page would act on.
+# A terminal or a page would act on these.
 CONTROLS = {*map(chr, range(32)), "\x7f", *map(chr, range(0x80, 0xA0)), "\u202e", "\u2066"} - {"\n", "\t"}
 
 
@@ -49,7 +51,9 @@ def test_there_are_enough_attacks_on_boxes() -> None:
 
 @pytest.mark.parametrize("entry", parameters(ON_BOXES))
 def test_an_attack_on_the_box_ends_there(entry: Entry, range_: Range) -> None:
-    """Protects the worker's host against a submission that leaves its box, exhausts the host or outlives its run."""
+    """Protects the worker's host against a submission that leaves its box, exhausts the host or outlives its
+    run.
+    """
     finding = range_.judge(entry)
     assert finding.outcome == DEFENDED, finding
 
@@ -57,7 +61,9 @@ def test_an_attack_on_the_box_ends_there(entry: Entry, range_: Range) -> None:
 @pytest.mark.needs("nvcc")
 @pytest.mark.parametrize("entry", parameters(ON_COMPILER))
 def test_an_attack_on_the_compiler_ends_there(entry: Entry, range_: Range) -> None:
-    """Protects the worker's host against a source whose compilation reads files, fills the host or never ends."""
+    """Protects the worker's host against a source whose compilation reads files, fills the host or never
+    ends.
+    """
     if range_.boxes.name == "bubblewrap" and entry.like and not EVERY_BOX:
         pytest.skip("GRADER_PROVE=all judges all of these in bubblewrap boxes, too")
     finding = range_.judge(entry)
@@ -66,7 +72,7 @@ def test_an_attack_on_the_compiler_ends_there(entry: Entry, range_: Range) -> No
 
 
 def test_a_secret_that_is_shown_would_be_seen(range_: Range) -> None:
-    """The range itself: an attack that gets what it wants is no longer called defended."""
+    """Tests the range itself: a successful attack is no longer called defended."""
     source = f"def solve(x, out, n):\n    raise RuntimeError('{CANARY}')\n"
     entry = _entry(source, Defence="runtime_error", Secret="environment")
     finding = range_.judge(entry)

@@ -1,5 +1,6 @@
-"""Prints a gigabyte. Surface: the judge's memory, the host's disk, the report. Closed by a bounded reader that ends
-the box."""
+"""Prints a gigabyte. Surface: the judge's memory, the host's disk, the report. Closed by a bounded reader
+that ends the box.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The suite's own judgement: what it calls defended, vulnerable and refused, and what it finds changed on a host."""
+"""The suite's judgement: defended, vulnerable, refused, and changes of the host."""
 
 from __future__ import annotations
 

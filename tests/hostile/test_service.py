@@ -1,4 +1,6 @@
-"""Attacks on web, API and command line: each file of attacks/service says what it tries, and names what it gained."""
+"""Attacks on web, API and command line: each file of attacks/service states its mechanism, and names its
+gain.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Accepted attacks on the clock, of which the time decides. A busy processor hides it, so nothing else runs beside
-these (``tests.groups.ALONE``)."""
+"""Accepted attacks on the clock, decided by their time. A busy processor hides it, so nothing else runs at
+the same time (``tests.groups.ALONE``).
+"""
 
 from __future__ import annotations
 

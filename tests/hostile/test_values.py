@@ -1,5 +1,5 @@
-"""Entries that compute something wrong, or right. Any box shows it, and forked ones start in milliseconds. Their server
-stays, so they are no part of test_attacks.py, which counts processes.
+"""Kernels that compute something wrong, or right. Any box shows that, and forked ones start in milliseconds.
+Their server stays alive, so they are not in test_attacks.py, which counts processes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,6 @@ def forked(forked_boxes: ForkedBoxes) -> Range:
 
 @pytest.mark.parametrize("entry", parameters(entry for entry in ON_CPU if entry.surface in OF_VALUES))
 def test_no_wrong_kernel_is_accepted_and_no_right_one_refused(entry: Entry, forked: Range) -> None:
-    """Protects boards against kernels that compute something else than the specification says."""
+    """Protects boards against kernels that compute something other than the specification."""
     finding = forked.judge(entry)
     assert not finding.failed, finding

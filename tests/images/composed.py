@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.images.made import ROOT, Images, run
 
-# Time for the database with its tables, and for the web, on a busy machine.
+# For the database with its tables, and for the web, on a busy machine.
 UP_SECONDS = 300
 PASSWORD = "correct horse battery"
 
@@ -35,7 +35,7 @@ class Composed:
         self.project = f"grader-test-{os.getpid()}"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        # The engine's folder for sockets, short enough for their paths, and gone afterwards.
+        # The engine's folder for sockets, short enough for their paths, and removed afterwards.
         self.boxes = Path(tempfile.mkdtemp(prefix="grader-boxes-"))
         self.environment = {
             "COMPOSE_PROJECT_NAME": self.project,
@@ -73,7 +73,6 @@ class Composed:
         shutil.rmtree(self.boxes, ignore_errors=True)
 
     def container(self, service: str) -> dict[str, Any]:
-        """The engine's description."""
         (number,) = self.compose("ps", "--quiet", service).split()
         return dict(json.loads(run("docker", "inspect", number))[0])
 

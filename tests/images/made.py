@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Prefix of the names of images from tests.
 TEST_IMAGES = "grader-test/"
 # Label of every image of ours, even unnamed ones: Dockerfile and images/services.Dockerfile set it.
 MARK = "org.opencontainers.image.vendor=kernel-grader"
@@ -67,8 +66,8 @@ def build_all(folder: Path) -> Images:
         services = beside.submit(_build_services, made)
         wheels.result()
         with _served(folder):
-            # The classic builder makes one stage after the other. The worker's build finds the box's stage in the
-            # cache, since it has the same lines.
+            # The classic builder makes one stage after the other. The worker's build finds the box's stage in
+            # the cache, since it has the same lines.
             text = (ROOT / "Dockerfile").read_text()
             _build("base")
             box = beside.submit(_build, "box", text=_only(text, "base", "box"))
@@ -81,7 +80,6 @@ def build_all(folder: Path) -> Images:
 
 
 def _only(text: str, *stages: str) -> str:
-    """The head of a Dockerfile and those stages."""
     before, *all_of_it = re.split(r"^(?=FROM )", text, flags=re.MULTILINE)
     return before + "".join(stage for stage in all_of_it if stage.split(maxsplit=4)[3] in stages)
 
@@ -128,7 +126,6 @@ def _served(folder: Path) -> Iterator[None]:
 
 
 def remove_all() -> None:
-    """Remove images with our names, and unnamed ones of these builds."""
     made = Images()
     tags = [tag for tag in vars(made).values() if exists(tag)]
     if tags:

@@ -1,5 +1,3 @@
-"""The contents of the images, and the boxes that start from one."""
-
 from __future__ import annotations
 
 import json
@@ -30,7 +28,6 @@ def settings_of(tag: str) -> dict[str, Any]:
 
 
 def shell(tag: str, script: str) -> str:
-    """The output of ``script`` in a container of the image with all privileges taken away."""
     safe = (
         "--rm",
         "--read-only",

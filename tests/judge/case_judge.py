@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class CaseJudge:
-    """Of sources in one ``language``, on the emulated board; in one box as long as that lives."""
+    """Sources in one ``language``, on the emulated board; in one box as long as it lives."""
 
     def __init__(self, boxes: BoxMaker, language: Language) -> None:
         self._boxes, self._language = boxes, language

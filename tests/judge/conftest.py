@@ -1,5 +1,5 @@
-"""The judge on the small catalogue of tests/catalogue. Its boxes are forked, which takes milliseconds; tests of a box's
-behaviour use ``local_boxes``, which are separate processes.
+"""The judge on tests/catalogue. Its boxes are forked, which takes milliseconds; tests of a box's behaviour
+use ``local_boxes``, which are separate processes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from grader.schemas.report import Report
 
 CATALOGUE = Path(__file__).parent.parent / "catalogue"
 Judge = Callable[..., Report]
-# The host's own plan, for tests that need a time to be known.
+# The host's own plan, for tests that need a known time.
 WHOLE_PLAN = HostDevice.plan
 
 
@@ -38,7 +38,7 @@ def boxes(forked_boxes: ForkedBoxes) -> BoxMaker:
 
 @pytest.fixture(autouse=True)
 def _few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How exactly a time is known is no matter here, and on a busy host that takes seconds for each workload."""
+    """These tests need no exact time, which on a busy host takes seconds for each workload."""
     monkeypatch.setattr(HostDevice, "plan", TimingPlan(rounds=5, most_rounds=5, control_rounds=5, warm_up=1))
 
 

@@ -1,4 +1,4 @@
-"""Sources that the tests submit for the challenge ``twice`` of tests/catalogue."""
+"""Sources for the challenge ``twice`` of tests/catalogue."""
 
 HEAD = """
 import os, sys, time

@@ -1,4 +1,4 @@
-"""Large cases, put together: what the judge itself only ever has a piece of."""
+"""Large cases as a whole; the judge only ever has a piece."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ def arena_of(challenge: Challenge, case: Case) -> Arena:
 
 
 def inputs_of(arena: Arena) -> dict[str, torch.Tensor]:
-    """What an arena holds in inputs and in-outs."""
     found = arena.of_kind(Kind.INPUT, Kind.INOUT)
     return {finding.argument.name: finding.snapshot() for finding in found}
 
 
 def put_together(challenge: Challenge, case: Case, seed: int) -> Question:
-    """All inputs and answers of a large question."""
     question, arena = LargeQuestion(challenge, case, seed, "cpu"), arena_of(challenge, case)
     arena.reveal(question.inputs)
     manifest = challenge.manifest
@@ -45,7 +43,6 @@ def put_together(challenge: Challenge, case: Case, seed: int) -> Question:
 
 
 def answered(arena: Arena, answers: Mapping[str, torch.Tensor]) -> Arena:
-    """``arena`` with these results written."""
     for name, values in answers.items():
         arena.buffers[name].write(values.contiguous())
     return arena

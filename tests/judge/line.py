@@ -1,4 +1,4 @@
-"""The two ends of a line in tests of the judge: what a box may write, and how long the judge may take over it."""
+"""The two ends of a connection in tests of the judge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.judge.channel import Channel
 
-# What a wait is given here, and what a busy machine may add to it before a test calls it too long.
+# Seconds: a wait here, and what a busy machine may add before a test calls it too long.
 PATIENCE = 0.02
 SLACK = 2.0
 
@@ -28,7 +28,7 @@ def message(**fields: Any) -> bytes:
 
 
 def speak(theirs: socket.socket, script: list[tuple[bytes, int]], ending: str) -> None:
-    """Say it all at once, as far as the kernel takes it, then stay, close, or close for writing."""
+    """Write it all at once, as far as the kernel takes it, then stay, close, or close for writing."""
     theirs.setblocking(False)
     with Path("/dev/null").open() as gift, suppress(BlockingIOError):
         for data, descriptors in script:

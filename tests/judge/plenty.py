@@ -1,4 +1,4 @@
-"""A memory plan for tests in which everything fits; a test overrides what shall not."""
+"""A memory plan in which everything fits, for tests to override."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_one_byte_outside_the_array_breaks_the_guard(buffer: Buffer, place: str)
 
 
 def test_everything_mapped_before_an_array_is_guard() -> None:
-    """A GPU maps megabytes at a time: otherwise a row too early would be in unused memory, and nobody would notice."""
+    """A GPU maps megabytes at a time: otherwise a row too early would hit unused memory unnoticed."""
 
     class Memories(HostMemories):
         page = 1 << 21

@@ -1,5 +1,3 @@
-"""Reports from measured times: which are known, their scores, and which submissions get a rank."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -74,13 +72,13 @@ def test_library_calls_have_no_rank_if_the_challenge_forbids_them(catalogue: Cat
     assert (flagged.score.time_us, flagged.score.unranked) == (pytest.approx(2000.0), "")
     assert (unranked.score.time_us, unranked.score.speedup) == (None, None)
     assert "ranks only your own kernels" in unranked.score.unranked
-    # The time itself is nobody's secret.
+    # The time itself is public.
     assert unranked.workloads[0].time_us == 2000.0
     assert judged(catalogue, workload, "unranked").score.time_us == pytest.approx(2000.0)
 
 
 def test_groups_of_cases_earn_their_points(catalogue: Catalogue) -> None:
-    """Points of a group need every case of it and the groups that it needs; hidden cases are only points."""
+    """Points of a group need every case of it and of the groups that it needs; hidden cases are only points."""
     challenge = catalogue.load("twice")
     groups = [
         {"name": "basics", "points": 10, "categories": ["basic"], "hidden": False},
@@ -110,7 +108,8 @@ def test_groups_of_cases_earn_their_points(catalogue: Catalogue) -> None:
         verdict = Verdict.WRONG_ANSWER if wrong else Verdict.ACCEPTED
         return report(request, verdict, {}, {"cases": reports})
 
-    # A case belongs to the first group that takes it, so "others" has none here and its points are for all cases.
+    # A case belongs to the first group that takes it, so "others" has none here and its points are for all
+    # cases.
     assert [(group.name, group.points, group.most) for group in credit("").groups] == [
         ("basics", 10, 10),
         ("edges", 20, 20),

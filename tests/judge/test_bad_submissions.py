@@ -1,4 +1,4 @@
-"""What students send by mistake: each ends with its own verdict and words that say how to fix it."""
+"""Students' typical mistakes: each ends with its own verdict and words on how to fix it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_an_exception_gets_a_hint(judge: Judge, body: str, hint: str) -> None:
 
 
 def test_a_block_pointer_is_explained(judge: Judge) -> None:
-    """Triton 3.9 has none; where there still are some, the case passes."""
+    """Triton 3.9 has no block pointers; in versions that have them, the case passes."""
     source = HEAD.replace(
         "2 * tl.load", "2 + 0 * tl.make_block_ptr(x, (n,), (1,), (0,), (BLOCK,), (0,)) * tl.load"
     )

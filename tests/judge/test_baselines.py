@@ -29,8 +29,6 @@ class TwoBaselines(HostDevice):
 
 @dataclass
 class References:
-    """A launcher that notes which references were started and ended."""
-
     started: list[str] = field(default_factory=list)
     alive: int = 0
 
@@ -51,8 +49,9 @@ def _measure(
     fixed: float = 1e-3,
     later: tuple[float, float] | None = None,
 ) -> tuple[list[str], dict[str, dict[str, float | None]]]:
-    """Those started, and times. ``ends`` of the intervals: shares of the time. ``later``: those of what is measured
-    again."""
+    """Started references, and times. ``ends`` of the intervals: shares of the time. ``later``: those of a
+    second measurement.
+    """
 
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         mode, again, _ = mode.partition(", ")
@@ -72,7 +71,7 @@ def _measure(
     )
     monkeypatch.setattr(timekeeper, "_baseline", baseline)
     workloads: Any = [SimpleNamespace(name=name) for name in ("small", "large")]
-    control: Any = None  # asked by the rounds, which are not made here
+    control: Any = None  # asked by rounds, of which there are none here
     found = timekeeper.baselines(workloads, control)
     assert launcher.alive == 0
     for workload in workloads:
@@ -145,7 +144,7 @@ ROUND_S, SWITCH_S, CONTROL_S = 306e-6, 140e-6, 1e-3
 @pytest.mark.parametrize(
     ("company_s", "found"),
     [
-        # A third context at work on the GPU, which adds a switch to every round: to the control's as well.
+        # A third context on the GPU adds a switch to every round, also to the control's.
         ([SWITCH_S] * 3, {}),
         ([SWITCH_S, SWITCH_S, 0.0], {"2^28": {"eager": 1000.0}}),
         ([0.0], {"2^28": {"eager": 1000.0}}),
@@ -154,8 +153,9 @@ ROUND_S, SWITCH_S, CONTROL_S = 306e-6, 140e-6, 1e-3
 def test_a_baseline_is_not_frozen_while_something_else_uses_the_gpu(
     company_s: list[float], found: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No rank is given then, and a speedup over such a baseline would be wrong for ever. ``company_s``: of each
-    measurement."""
+    """There is no rank then, and a speedup over such a baseline would be wrong for ever. ``company_s``: of
+    each measurement.
+    """
 
     def rounds(length: float, company: float) -> list[Timed]:
         return [Timed(1.4e-3, length + ROUND_S + company, 1e-3, 1e-5)] * 12
@@ -176,7 +176,7 @@ def test_a_baseline_is_not_frozen_while_something_else_uses_the_gpu(
     )
 
     def stopwatch(*_: object) -> Any:
-        # Whoever shares the GPU takes its time, too.
+        # Another user of the GPU takes its time, too.
         return SimpleNamespace(own=lambda *_, checked: Own(rounds(1e-3 + 4 * left[0], left[0]), gated=True))
 
     monkeypatch.setattr(timekeeper, "_stopwatch", stopwatch)

@@ -1,4 +1,4 @@
-"""Reading what Nsight Compute and compute-sanitizer print. The tools themselves run in tests/gpu."""
+"""Reading the output of Nsight Compute and compute-sanitizer. The tools themselves run in tests/gpu."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_tool_that_fails_shows_its_last_words() -> None:
 
 
 def test_a_call_that_does_not_end_is_not_waited_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The GPU is held meanwhile."""
+    """The GPU is held until then."""
     monkeypatch.setattr(card_tool, "command", lambda tool: [tool.program])
     monkeypatch.setattr(card_tool, "_call", Mock(side_effect=BoxSilent("no answer in time")))
     request, launcher = Mock(), Mock()

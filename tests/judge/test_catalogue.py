@@ -1,4 +1,4 @@
-"""Every suite proven on the real judge: what this branch changed, and always a small sample.
+"""Every suite that this branch changed, and always a small sample, is proven by the real judge.
 
 ``GRADER_PROVE=all`` proves every challenge; so does a checkout without git.
 """
@@ -15,11 +15,11 @@ from grader.challenge.catalogue import find_catalogue
 from grader.schemas.proof import Proof
 
 CATALOGUE = find_catalogue()
-# One with floats and one with integers alone: what both need of the judge is tried in every run.
+# One with floats and one with integers alone, to try the judge's part for both in every run.
 SAMPLE = ("histogram", "vector_add")
-# Two, as the machine that proves all of them within its budget has.
+# At most two, the cores of the machine whose budget this is.
 JOBS = min(2, os.cpu_count() or 1)
-# All of them, on two slow cores that do something else too.
+# All of them, on two slow cores with other work.
 SECONDS = 1800
 
 
@@ -31,7 +31,7 @@ def _wanted() -> list[str]:
     return every if changed is None else sorted({*changed, *SAMPLE})
 
 
-# Asked once: a commit while the tests run would change the answer.
+# Asked once: a commit during the tests would change the answer.
 WANTED = _wanted()
 
 

@@ -1,5 +1,3 @@
-"""The judge's end of a connection: deadlines, false messages, floods, ends and descriptors, each by itself."""
-
 from __future__ import annotations
 
 import resource
@@ -22,7 +20,7 @@ from tests.judge.line import frame, message, pair, soon, speak, within
 
 @contextmanager
 def talking(talk: Callable[[socket.socket], None]) -> Iterator[tuple[Channel, list[int]]]:
-    """A channel whose other end is served by ``talk``; the list counts how often the judge looked up meanwhile."""
+    """``talk`` serves the other end; the list counts how often the judge looked up in the meantime."""
     ours, theirs = socket.socketpair()
     looks: list[int] = []
 
@@ -76,7 +74,7 @@ def test_a_message_that_arrived_by_the_deadline_counts() -> None:
 def test_time_while_the_judge_was_stopped_is_not_charged(
     monkeypatch: pytest.MonkeyPatch, deadline: Callable[[float], Deadline]
 ) -> None:
-    """Protects students against a machine that is paused, or swaps, while their box is waited for."""
+    """Protects students against a paused or swapping machine while the judge waits for their box."""
     monkeypatch.setattr(channel_module, "_STALL_SECONDS", 0.05)
     with pair() as (judge, theirs):
         look, looks = judge._events, iter(range(100))
@@ -171,7 +169,7 @@ def test_high_file_descriptors_work() -> None:
 
 
 def test_thousands_of_the_largest_messages_cost_no_memory() -> None:
-    """Each refusal frees all that it took: 6,000 fields that the protocol does not have, or a nesting of 30,000."""
+    """Each refusal frees everything: 6,000 fields that the protocol does not have, or a nesting of 30,000."""
     fields = b",".join(b'"%d":1' % number for number in range(6000))
     dear = [
         frame(b'{"op":"hello",' + fields + b"}"),

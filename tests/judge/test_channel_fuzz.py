@@ -1,9 +1,9 @@
-"""The judge's end of a connection against a box that says whatever it likes.
+"""The judge's end of a connection against a box that sends anything.
 
-The promise: every exchange ends by its deadline, with a message of the kind that was due or with a ChannelError; it
-holds bounded memory, leaves no descriptor open, and never raises anything else. The examples are derived from the test
-itself (``derandomize``), so that every run tries the same ones; most are written before the judge reads, so that no
-scheduler decides what they mean.
+Every exchange ends by its deadline, with a message of the expected kind or a ChannelError; it holds bounded
+memory, leaves no descriptor open, and raises nothing else. The examples are derived from the test itself
+(``derandomize``), so that every run tries the same ones; most are written before the judge reads, so that no
+scheduler decides their meaning.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ FUZZ = settings(
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-
-# What a box may say
 
 
 ODD_NUMBERS = st.sampled_from(
@@ -89,7 +87,7 @@ def bent(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def written(value: Any) -> bytes:
-    # json writes what JSON does not have (NaN, Infinity), and escapes halves of surrogate pairs.
+    # json writes NaN and Infinity, which JSON lacks, and escapes halves of surrogate pairs.
     return frame(json.dumps(value).encode())
 
 
@@ -103,19 +101,16 @@ FRAMES = st.one_of(
     st.integers(1, 60_000).map(lambda count: frame(b'{"op":"queued","round":' + b"9" * count + b"}")),
     st.integers(1, 9_000).map(lambda count: frame(b'{"op":"bound",' + b'"a":1,' * count + b'"b":1}')),
 )
-# Wrong lengths: too large, too small, zero, and more than is ever read.
+# Wrong lengths: too large, too small, zero, and beyond any read.
 TORN = st.tuples(st.integers(0, 2**32 - 1), st.binary(max_size=64)).map(
     lambda pair: struct.pack("<I", pair[0]) + pair[1]
 )
 SPEECH = st.one_of(FRAMES, TORN, st.binary(max_size=20), st.just(frame(b"")))
-# Each utterance with a number of descriptors that ride along.
+# Each utterance with a number of descriptors.
 SCRIPT = st.lists(
     st.tuples(SPEECH, st.sampled_from([0, 0, 0, 1, 5, 200])), min_size=1, max_size=6
 )  # fmt: skip
 ENDINGS = st.sampled_from(["stay", "close", "shut"])
-
-
-# What must hold, whatever it said
 
 
 @FUZZ
@@ -148,8 +143,6 @@ def test_accepted_messages_follow_the_protocol_exactly(said: bytes) -> None:
 
 
 class FakeBox:
-    """A box that is nothing but the other end of a connection."""
-
     id = "fake"
 
     def __init__(self, connection: socket.socket, printed: bytes) -> None:
@@ -164,7 +157,7 @@ class FakeBox:
         return BoxEnd(EndReason.KILLED)
 
     def cpu_seconds(self) -> float:
-        return time.perf_counter()  # it never rests
+        return time.perf_counter()
 
     def out_of_memory(self) -> bool:
         return False
@@ -241,5 +234,5 @@ def _converse(client: RunnerClient, arena: Arena, inputs: dict[str, torch.Tensor
     for action in actions:
         with within(5 * PATIENCE), suppress(ChannelError):
             found = action()
-            # Nobody set the gate's done word, so no call has come back, whatever was said of it.
+            # Nobody set the gate's done word, so no call has come back, whatever the box said.
             assert not isinstance(found, Answer)

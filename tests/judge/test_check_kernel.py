@@ -1,4 +1,4 @@
-"""The kernels that check what a timed call left, in Triton's interpreter: the GPU runs the same source."""
+"""The kernels that check the outputs of timed calls, in Triton's interpreter: the GPU runs the same source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# One element has a wrong value, one a wrong sign, one is never written; NaN and infinity are right if expected.
+# One element has a wrong value, one a wrong sign, one is never written; NaN and infinity are right if
+# expected.
 CHECK = """
 import torch
 from grader.challenge.tolerance import Allowance
@@ -106,7 +107,7 @@ print("checked")
 """
 
 
-# Floats are compared by their bits: NaN is itself, and the two zeros are two.
+# Floats are compared by their bits: NaN equals itself, and the two zeros differ.
 DIFFER = """
 import torch
 from grader.judge.cuda import kernels
@@ -139,7 +140,7 @@ print("compared")
 
 
 def _interpreted(program: str) -> str:
-    """Its output in a separate process: the interpreter is chosen before Triton is imported."""
+    """In a separate process: the interpreter is chosen before Triton is imported."""
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program],

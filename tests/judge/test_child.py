@@ -1,5 +1,3 @@
-"""The judge's own process: what it tells first, and what it ends when."""
-
 from __future__ import annotations
 
 import socket
@@ -19,7 +17,7 @@ from tests.judge.test_process import job
 @pytest.fixture
 def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[JudgeServer, JsonStream]]:
     """A judge in this process, and the worker's end of its connection."""
-    monkeypatch.setattr(processor, "take", lambda _: None)  # what this process gives up it does not get back
+    monkeypatch.setattr(processor, "take", lambda _: None)  # this process could not get back what it gives up
     ours, theirs = socket.socketpair()
     child = JudgeServer(ours, "local", spare_boxes=0, device="cpu", gpu=0)
     yield child, JsonStream(theirs)
@@ -28,7 +26,6 @@ def ends_of_a_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[JudgeServe
 
 
 def told(worker: JsonStream) -> list[str]:
-    """The kinds of the messages that are there, in their order."""
     kinds = []
     while (message := worker.receive(0.0)) is not None:
         kinds += list(message)

@@ -212,7 +212,7 @@ def mismatch_of(dtype: DType, want: torch.Tensor, kernel: Kernel) -> Mismatch | 
 
 
 def added(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """``out + values``, as processors add: torch's own bfloat16 forgets which NaN it was given."""
+    """``out + values``, as processors add: torch's own bfloat16 loses the NaN's payload."""
     if not out.is_floating_point():
         return (out.long() + values.long()).to(out.dtype)
     if out.dtype != torch.bfloat16:
@@ -221,7 +221,7 @@ def added(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     return (wide.view(torch.int32) >> 16).to(torch.int16).view(torch.bfloat16)
 
 
-# Sums with the poison are not recognised in the others, whose arithmetic is that of a larger type.
+# In other types sums with the poison are not recognised: their arithmetic is a larger type's.
 WHOLE = [dtype for dtype in DType if not dtype.floating and not dtype.packed and dtype is not DType.BOOL]
 FLOATS = [dtype for dtype in DType if dtype.floating and dtype.held == dtype.value]
 
@@ -275,14 +275,14 @@ def test_wrong_or_unwritten_integers_are_not_taken_for_sums(dtype: DType) -> Non
     half = mismatch_of(dtype, want, lambda out, values: torch.cat((values[:30], out[30:])))
     assert half is not None
     assert (half.kind, half.index, half.wrong) == ("unwritten", [30], 30)
-    # What stayed as it was, and should be 0, is no sum, but for all that anybody can tell unwritten.
+    # An unchanged element that should be 0 is no sum: to all appearances it is unwritten.
     zeros = mismatch_of(dtype, torch.zeros(9), lambda out, _: out)
     assert zeros is not None
     assert zeros.kind == "unwritten"
 
 
 def test_an_unexplained_nan_lists_possible_causes() -> None:
-    """A GPU makes one NaN of all of them, so an addition to the poison does not show."""
+    """A GPU turns all NaN into one, so an addition to the poison does not show."""
     mismatch = mismatch_of(DType.FLOAT32, torch.ones(3), lambda _, values: values * NAN)
     assert mismatch is not None
     assert mismatch.kind == "nan"
@@ -329,7 +329,7 @@ def test_an_error_of_exactly_the_tolerance_is_allowed() -> None:
 def compared(
     manifest: Manifest, want: dict[str, torch.Tensor], got: dict[str, torch.Tensor], **more: Any
 ) -> Any:
-    """What ``compare`` finds where the outputs ``got`` should be ``want``; ``more``: of the question."""
+    """The result of ``compare`` for outputs ``got`` that should be ``want``; ``more``: of the question."""
     arena = Arena(manifest, {"n": 10}, {})
     try:
         arena.reveal({})
@@ -454,7 +454,7 @@ def test_recognising_a_maximum_needs_eight_elements_of_each_kind(wrong: int, kin
 
 
 def written(dtype: DType, want: list[float], words: list[int]) -> Mismatch | None:
-    """The mismatch of a kernel that writes these bytes where ``want`` is right."""
+    """The mismatch of a kernel that writes these bytes instead of ``want``."""
     arena, question = question_of(dtype, torch.tensor(want, dtype=torch.float64))
     try:
         arena.buffers["out"].words.copy_(torch.tensor(words, dtype=torch.uint8))

@@ -1,4 +1,4 @@
-"""Triton's compiling in a call has its own time limit, which false messages of a submission cannot stretch."""
+"""Triton's compiling in a call has its own time limit, which a submission's false messages cannot stretch."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMPILED, QUEUED = message(op="compiled", round=1), message(op="queued", round=1
 def client_of(
     script: Script, compiling: CompilingTime, *, on_processor: bool = False
 ) -> Iterator[RunnerClient]:
-    """A client in round 1, whose box says what the script has, each some seconds after the one before."""
+    """A client in round 1, whose box sends the script's messages, each after its number of seconds."""
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, end=lambda: None)
     gate = HostGate()
@@ -101,7 +101,7 @@ def test_a_too_long_compilation_is_reported(
 
 
 def test_claiming_to_compile_gains_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A submission that claims to compile, over and over: once the time for that is used up, its call is over."""
+    """A submission claims to compile, over and over: once the time for that is used up, its call is over."""
     monkeypatch.setattr(limits, "KERNELS_OF_CALL_SECONDS", 0.4)
     lie = [(0.001, compiling() + COMPILED), (0.05, compiling())]
     for script in (lie * 10_000, [(0.001, compiling())] * 10_000):
@@ -125,7 +125,7 @@ def test_a_call_keeps_its_time_when_compiling_time_is_used_up() -> None:
 
 @pytest.mark.parametrize(("compiles", "on_processor"), [(False, False), (True, True)])
 def test_timed_and_processor_calls_get_no_compiling_time(compiles: bool, on_processor: bool) -> None:
-    """There, processor time is what a call is limited by, and compiling is part of it."""
+    """These calls are limited by processor time, which includes compiling."""
     time_left = CompilingTime(10.0)
     with (
         client_of([(0.0, compiling())], time_left, on_processor=on_processor) as client,

@@ -1,4 +1,4 @@
-"""Rules for the compiled code: decided by what kernels execute on the emulated GPU, with the line that broke one."""
+"""Rules for compiled code, decided by the kernels' execution on the emulated GPU, with the line that breaks one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ extern "C" void solve(const float* x, float* out, int64_t n) {
     if (n > 0) twice<<<(n + 255) / 256, 256>>>(x, out, n);
 }
 """
-# Every construct, but the tensor cores of a kernel that is not launched.
+# Every construct; the tensor cores are in a kernel that is not launched.
 EVERYTHING = """#include <cstdint>
 #include <cooperative_groups.h>
 __device__ unsigned counter;
@@ -258,7 +258,7 @@ def test_a_broken_rule_earns_no_points_of_groups(catalogue: Catalogue) -> None:
         (8192, 0, None),
         (600, 100, None),
         (400, 0, "40%"),
-        (8192, 900, "10%"),  # what tensor cores did was not what the results are made of
+        (8192, 900, "10%"),  # the results do not come from the tensor cores
         (8192, 5000, "0%"),
     ],
 )

@@ -1,5 +1,3 @@
-"""The two sides of the roofline at a workload, as a report holds them."""
-
 from __future__ import annotations
 
 import pytest
@@ -35,7 +33,6 @@ def test_the_cost_is_known_without_ceilings(catalogue: Catalogue) -> None:
 
 
 def product(catalogue: Catalogue, read: str, written: str, multiplied: DType | None = None) -> Manifest:
-    """A matrix product of these types, so large that its arithmetic decides."""
     manifest = catalogue.load("twice").manifest
     types = {"x": DType(read), "out": DType(written)}
     args = [
@@ -70,8 +67,9 @@ def test_a_manifest_can_name_the_multiplied_dtype(catalogue: Catalogue) -> None:
 
 
 def test_a_float32_product_costs_three_bfloat16_products(catalogue: Catalogue) -> None:
-    """They are within its tolerance, so a kernel that multiplies so is not faster than light; but ranked workloads stay
-    those that are long enough for plain float32."""
+    """They are within its tolerance, so a kernel that multiplies so is not faster than light; but ranked
+    workloads stay those that are long enough for plain float32.
+    """
     manifest, ceilings = product(catalogue, "float32", "float32"), {**CEILINGS, "rate:bfloat16": 900e12}
     assert light_seconds(manifest, SQUARE, ceilings) == pytest.approx(FLOPS / 300e12)
     assert roofline_seconds(manifest, SQUARE, ceilings) == pytest.approx(FLOPS / 50e12)

@@ -1,5 +1,3 @@
-"""NVIDIA's driver by cuda-bindings, on machines that lack one of them."""
-
 from __future__ import annotations
 
 import sys
@@ -12,7 +10,7 @@ from grader.judge.cuda import driver
 
 
 def test_a_machine_without_the_driver_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """cuda-bindings may be installed where there is no GPU: CuTe DSL brings it."""
+    """CuTe DSL installs cuda-bindings also on machines without a GPU."""
 
     def find_library() -> None:
         raise RuntimeError('"cuda" can only be found via system search')

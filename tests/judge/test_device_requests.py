@@ -1,5 +1,3 @@
-"""A worker's other requests to its judge: is the device healthy, and what are its ceilings?"""
-
 from __future__ import annotations
 
 import os

@@ -1,6 +1,7 @@
-"""The board ``emulated`` refuses what a card refuses, reports faults that a card lets pass, and times repeatably.
+"""The board ``emulated`` refuses what a card refuses, reports faults that a card lets pass, and times
+repeatably.
 
-``tests/emulator`` tests the engine; these tests go through judge and box.
+``tests/emulator`` tests the engine; these tests use judge and box.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ extern "C" void solve(const float* x, float* out, int64_t n) {
     if (n > 0) twice<<<(n + 255) / 256, 256>>>(x, out, n);
 }
 """
-# Of functions that move their stack by themselves, which no compiler makes.
+# In functions that move their stack themselves, which no compiler makes.
 STACK = 'uint64_t top; asm volatile("stacksave.u64 %0;" : "=l"(top));'
 NUMPY = """
 import numpy as np
@@ -76,7 +77,8 @@ def solve(x, out, n):
 """
 
 
-# Two ways of the same. One program does all by a warp, one load behind the other: fewest instructions, longest time.
+# Two ways to the same result. One program uses one warp, one load after the other: fewest instructions,
+# longest time.
 TUNED = """
 import triton
 import triton.language as tl
@@ -148,7 +150,7 @@ def test_a_time_is_the_models(catalogue: Catalogue, boxes: BoxMaker) -> None:
 
 
 def check_profile(workload: WorkloadReport, language: Language) -> None:
-    """Of a kernel that reads and writes each of n floats once."""
+    """For a kernel that reads and writes each of n floats once."""
     n, profile = workload.sizes["n"], workload.profile
     assert profile is not None
     assert profile.time_us == pytest.approx(workload.time_us)
@@ -156,7 +158,7 @@ def check_profile(workload: WorkloadReport, language: Language) -> None:
     (kernel,) = profile.kernels
     sectors = -(-n // 8)
     assert (kernel.name, kernel.launches) == ("twice", 1)
-    # A program of 64 elements has 128 threads, and half of them load what others do.
+    # A program of 64 elements has 128 threads, half of which repeat others' loads.
     again = 2 if language is Language.TRITON else 1
     assert (kernel.total.load_sectors, kernel.total.store_sectors) == (again * sectors, sectors)
     assert kernel.total.sectors_per_request == pytest.approx(4, rel=0.01)
@@ -326,7 +328,7 @@ def test_unfreed_memory_is_noted(catalogue: Catalogue, boxes: BoxMaker) -> None:
 
 
 def test_output_of_counted_calls_is_reported_as_withheld(catalogue: Catalogue, boxes: BoxMaker) -> None:
-    """And it is not taken for what the first hidden case printed, which comes next."""
+    """It does not count as output of the first hidden case, which comes next."""
     says = '    if (i == 0 && n > SIZE) printf("n is %lld\\n", (long long)n);\n'
     printing = CUDA.replace("<cstdint>", "<cstdint>\n#include <cstdio>")
     printing = printing.replace("    if (i < n) out[i]", says + "    if (i < n) out[i]")
@@ -358,7 +360,7 @@ def test_no_time_is_below_the_data_transfer(
 
 @pytest.mark.parametrize("modelled", [True, False])
 def test_only_the_emulated_gpu_can_report_our_failure(modelled: bool) -> None:
-    """On any other device the runner is the submission's own process."""
+    """On any other device the runner is in the submission's process."""
     failure = Failure(kind="ours", type="emulator", message="KeyError: of ours")
     client = object.__new__(RunnerClient)
     message = Returned(op="returned", round=1, error=failure)
@@ -373,7 +375,7 @@ def test_only_the_emulated_gpu_can_report_our_failure(modelled: bool) -> None:
 
 
 class TestLargeWorkloads:
-    """Protects a board whose times come from a sample of the blocks: what the others would do must show."""
+    """Protects a board whose times come from a sample of the blocks: differences in the others must show."""
 
     N = 1 << 22
 

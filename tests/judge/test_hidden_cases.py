@@ -1,4 +1,4 @@
-"""Hidden cases come last of all, and a rule of cases holds in timed rounds; in plain boxes, with real attacks."""
+"""Hidden cases come last, and a rule of cases holds in timed rounds; in plain boxes, with real attacks."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_progress_counts_steadily_and_names_no_hidden_case(
 
 
 class Moments:
-    """A clock that moves by what sleeps."""
+    """A clock that only sleeping moves."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -105,7 +105,7 @@ def test_hidden_case_time_is_rounded_up_to_steps(
         if way_out is not None:
             raise way_out
     assert moments.now == pytest.approx(told)
-    # Whoever cancels meanwhile does not wait for it.
+    # A cancellation does not wait for it.
     assert all(later - sooner < 0.1 for sooner, later in pairwise(asked))
 
 
@@ -130,7 +130,7 @@ def test_the_verdict_hides_how_hidden_cases_fail(kind: CaseVerdict) -> None:
     hidden = CaseReport(name="secret", category="odd", verdict=kind, detail="chosen", hidden=True)
     assert verdict_of([passed, hidden]) is Verdict.WRONG_ANSWER
     public = CaseReport(name="huge", category="huge", verdict=CaseVerdict.TIME_LIMIT, detail="too long")
-    # As when a timed call goes wrong: public findings come later.
+    # As if a timed call goes wrong: public findings come later.
     assert verdict_of([passed, hidden, public]) is Verdict.TIME_LIMIT
 
 

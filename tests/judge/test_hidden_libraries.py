@@ -1,5 +1,3 @@
-"""Whose box shows libraries of ready-made kernels, and whose does not."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -17,7 +15,7 @@ from grader.sandbox.gpu import Gpu
 
 
 class WithGpu(HostDevice):
-    """Gives every box a GPU, as a device that has one does."""
+    """Gives every box a GPU, as a device with one does."""
 
     on = ON_GPU
 

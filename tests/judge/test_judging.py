@@ -1,5 +1,3 @@
-"""Right and wrong submissions through judge and runner, two processes, for real."""
-
 from __future__ import annotations
 
 import shutil
@@ -17,7 +15,7 @@ from grader.schemas.report import CaseReport, CaseVerdict, HiddenCases, Report, 
 from tests.judge.conftest import CATALOGUE, WHOLE_PLAN, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 
-# How long the reference of one test takes: long compared with the cost of a round, even on a busy machine.
+# Seconds: long compared with the cost of a round, even on a busy machine.
 REFERENCE_S = 0.1
 
 
@@ -31,14 +29,13 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge) -> None:
     assert [case.name for case in report.cases] == ["basic", "empty", "one", "prime", "nan", "secret"]
     assert (report.score.passed, report.score.total) == (6, 6)
     (workload,) = report.workloads
-    assert workload.ci_us[1] > 0  # whether the time is known is the machine's affair
+    assert workload.ci_us[1] > 0  # whether the time is known depends on the machine
     assert not report.representative
 
 
 def test_the_reference_is_timed_for_a_baseline(
     boxes: BoxMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Slow enough to be distinguished from the cost of a round, even on a busy machine."""
     monkeypatch.setattr(HostDevice, "plan", WHOLE_PLAN)
     catalogue = shutil.copytree(CATALOGUE, tmp_path / "catalogue")
     file = catalogue / "reference" / "twice" / "reference.py"
@@ -107,7 +104,7 @@ def test_adding_to_an_output_that_was_never_cleared_is_explained(judge: Judge) -
 
 @pytest.mark.parametrize("beyond", [">", "<"])
 def test_a_maximum_or_minimum_with_an_uncleared_output_is_wrong(judge: Judge, beyond: str) -> None:
-    """These let a NaN go, so that it takes a number to show them."""
+    """These drop a NaN, so only a number shows them."""
     twice = "2 * tl.load(x + offsets, mask=mask)"
     held = "tl.load(out + offsets, mask=mask)"
     report = judge(

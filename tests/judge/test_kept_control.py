@@ -1,5 +1,3 @@
-"""The control that a judge of a GPU keeps."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -49,7 +47,7 @@ def test_a_control_box_serves_several_submissions() -> None:
     kept.new()
     kept.give_back(box)
     assert [kept.take(nobody)] == [box]
-    # Its box is older than the submission's, and must be there when that is over.
+    # Its box is older than the submission's, and must outlive it.
     assert client.serves == [(nobody, limits.JUDGING_CLOCK_SECONDS)]
     assert kept.take(nobody) is None, "who does not give it back ends it"
     kept.give_back(box)
@@ -99,8 +97,6 @@ def _larger(workload: Any) -> Any:
 
 
 class Counting:
-    """Boxes of a maker, and what they were for."""
-
     def __init__(self, maker: BoxMaker) -> None:
         self.name, self.about = maker.name, maker.about
         self._maker = maker

@@ -32,8 +32,6 @@ RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 
 
 class Boxes(LocalBoxes):
-    """Remembers the submission's."""
-
     def __init__(self) -> None:
         self.started: list[Box] = []
 
@@ -44,7 +42,7 @@ class Boxes(LocalBoxes):
         return box
 
     def kill_last(self, number: signal.Signals) -> None:
-        """Returns when it is dead: on a busy host the few cases that are left could be judged before that."""
+        """Returns when it is dead: on a busy host the few remaining cases could be judged before."""
         box = self.started[-1]
         os.kill(box._process.pid, number)  # type: ignore[attr-defined]
         assert box.end(wait_s=30.0) is not None
@@ -56,7 +54,6 @@ def _judge(
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
     cases: int | None = None,
 ) -> Report:
-    """``cases``: how many of the challenge's; all unless given."""
     challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     request = Request(
         challenge=challenge,
@@ -71,8 +68,6 @@ def _judge(
 
 
 class Killer:
-    """Kills the submission's box in its second case, ``times`` times."""
-
     def __init__(self, boxes: Boxes, number: signal.Signals, times: int) -> None:
         self._boxes, self._number, self.left = boxes, number, times
 
@@ -88,7 +83,7 @@ class Killer:
 def test_a_box_that_is_killed_from_outside_is_judged_again(
     number: signal.Signals, times: int, said: str
 ) -> None:
-    """Protects students against a verdict for what an operator or the kernel did to their box."""
+    """Protects students against a verdict for an operator's or the kernel's interference."""
     boxes = Boxes()
     report = _judge(RIGHT, boxes, Killer(boxes, number, times))
     assert report.verdict is Verdict.ACCEPTED
@@ -97,7 +92,7 @@ def test_a_box_that_is_killed_from_outside_is_judged_again(
 
 
 def test_a_box_that_is_killed_from_outside_at_the_limit_of_its_call_is_judged_again() -> None:
-    """The judge asks how it ended when the time is over, and not when the connection ends."""
+    """The judge asks how it ended at the time limit, not at the end of the connection."""
     end = BoxEnd(EndReason.SIGNALLED, signal=signal.SIGKILL, outside=True)
     client: Any = SimpleNamespace(box=SimpleNamespace(end=lambda: end), memory_bytes=0, interprets=False)
     with pytest.raises(BoxKilled):
@@ -115,7 +110,7 @@ KILLED_LATE = BoxEnd(EndReason.SIGNALLED, signal=signal.SIGKILL, outside=True)
     ("kill", "raised"), [(_away, BoxUnavailable), (lambda: KILLED_LATE, BoxKilled)], ids=["away", "back"]
 )
 def test_an_unknown_end_of_a_box_is_our_failure(kill: Callable[[], BoxEnd], raised: type[Exception]) -> None:
-    """An engine that restarts ends its boxes, and may take longer to come back than an end is waited for."""
+    """An engine that restarts ends its boxes, and may take longer to come back than the judge waits."""
     client: Any = SimpleNamespace(end=lambda: None, box=SimpleNamespace(kill=kill), memory_bytes=0)
     with pytest.raises(raised):
         of_broken_channel(client, BoxGone("the connection ended"), "solve ran", 10.0)
@@ -211,7 +206,7 @@ def test_a_load_error_on_a_full_disk_is_our_failure(monkeypatch: pytest.MonkeyPa
 
 
 class Slow(LocalBoxes):
-    """Takes minutes to start a box, as the clock of the box has it."""
+    """Takes minutes to start a box, by the box's clock."""
 
     def start(self, spec: BoxSpec) -> LocalBox:
         box = super().start(spec)
@@ -231,7 +226,7 @@ def test_starting_a_box_does_not_count_as_submission_time() -> None:
 
 
 def test_a_box_without_a_gate_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects a device that has no memory left against boxes that nobody knows of."""
+    """Protects a device without free memory against unknown boxes."""
     challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     request = Request(challenge, Language.TRITON, RIGHT, CPU, bytes(32), [])
     device, boxes = make_device(CPU, 0), Boxes()

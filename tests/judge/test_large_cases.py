@@ -26,8 +26,6 @@ HIDDEN = replace(case("secret_large", "large", n=2999, on="gpu"), hidden=True)
 
 
 class Lacking(Plenty):
-    """Lacks memory for the named cases."""
-
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
 
@@ -36,7 +34,7 @@ class Lacking(Plenty):
 
 
 class Card(HostDevice):
-    """Makes an untimed call ahead of each case's own, as a GPU does, and lacks memory for ``lacking``."""
+    """Makes an untimed call before each case's own, as a GPU does, and lacks memory for ``lacking``."""
 
     warm_up_cases = True
 

@@ -27,7 +27,6 @@ RAISED = {"kind": "exception", "type": "ValueError", "message": "no"}
 
 @contextmanager
 def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[RunnerClient]:
-    """A client whose call ends so, after its limit."""
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
     gate = HostGate()
@@ -56,8 +55,9 @@ def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[Runn
 def test_a_late_timed_call_counts_as_silent(
     monkeypatch: pytest.MonkeyPatch, gated: bool, returns: bool
 ) -> None:
-    """Protects a student whose call is done in the moment after the judge last looked for that, and one whose call,
-    with the gate open, was queued and then ran for too long."""
+    """Protects a student whose call ends just after the judge's last look, and one whose call, with the gate
+    open, was queued and then ran for too long.
+    """
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0)
     gate = HostGate()
@@ -106,7 +106,7 @@ def test_any_other_late_answer_is_too_late(error: dict[str, str] | None, on_proc
 
 @pytest.mark.parametrize("returns", [True, False])
 def test_a_box_with_a_stuck_call_gets_no_further_request(returns: bool) -> None:
-    """Protects who waits behind an endless call: a GPU was held for half a minute until its box was ended."""
+    """Protects those who wait behind an endless call: a GPU was held for half a minute until its box was ended."""
     ours, theirs = socket.socketpair()
     ended: list[bool] = []
 

@@ -1,4 +1,4 @@
-"""A call is limited by the processor time of its box: what the clock says depends on what else the host does."""
+"""A call is limited by its box's processor time: the clock depends on the host's other work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Language, Report, Verdict
 from tests.judge.conftest import Judge
 
-# The catalogue of the tests gives a case 1.5 s.
+# The tests' catalogue gives a case 1.5 s.
 RIGHT = "import time\n\ncalls = 0\n\n\ndef solve(x, out, n):\n    {before}\n    out.copy_(2 * x)\n"
 LATE = "time.sleep(1.6)"
 
@@ -33,7 +33,7 @@ def test_a_call_slowed_by_other_processes_is_accepted(judge: Judge) -> None:
 
 
 def test_a_timed_call_slowed_by_other_processes_is_accepted(judge: Judge) -> None:
-    """Protects students against a time limit that a busy host brings about."""
+    """Protects students against a time limit caused by a busy host."""
     public = len(judge(RIGHT.format(before="pass")).cases)
     report = judge(late_in(public + 4), timing=True)
     assert report.verdict is Verdict.ACCEPTED, last(report)
@@ -64,7 +64,7 @@ def test_a_box_without_time_left_gets_none(
 
 
 def test_all_boxes_together_have_a_limit(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where each call of each box keeps within its own."""
+    """Even if each call of each box keeps within its own."""
     monkeypatch.setattr(limits, "JUDGING_CLOCK_SECONDS", 0.3)
     report = judge(RIGHT.format(before="time.sleep(0.5)"))
     assert (report.verdict, report.cases) == (Verdict.TIME_LIMIT, [])

@@ -1,4 +1,4 @@
-"""Where the judge itself finds no memory left on the device, it says whose fault that is."""
+"""If the judge itself finds no memory left on the device, it names the cause."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ class Crowded(HostDevice):
 
 
 class Full:
-    """Has no memory left for round ``ROUND``."""
-
     def __init__(self, boxes: Boxes) -> None:
         self._boxes, self._rounds = boxes, 0
 
@@ -47,7 +45,7 @@ class Full:
 
 
 class Shared(Plenty):
-    """Memory of which a submission's box holds ``kept`` bytes as long as it lives."""
+    """A submission's box holds ``kept`` bytes as long as it lives."""
 
     def __init__(self, boxes: Boxes, kept: int) -> None:
         self._boxes, self._kept = boxes, kept
@@ -70,7 +68,7 @@ def _session(catalogue: Catalogue, kept: int) -> Session:
 
 
 def test_keeping_the_devices_memory_is_memory_limit(catalogue: Catalogue) -> None:
-    """Otherwise it would be our failure, and the attempt given back, as often as a student likes."""
+    """As our failure it would give the attempt back, as often as a student likes."""
     report = _session(catalogue, 90 * GIB).run().report
     assert report.verdict is Verdict.MEMORY_LIMIT
     assert "kept so much" in report.detail

@@ -1,5 +1,6 @@
-"""What judging plans to take of a GPU's memory covers what drawing inputs takes there: as arithmetic, and held against
-the tensors that drawing makes. Nothing here needs a GPU."""
+"""The planned GPU memory covers drawing inputs: by arithmetic, compared with the tensors that drawing makes.
+Nothing here needs a GPU.
+"""
 
 from __future__ import annotations
 
@@ -96,11 +97,11 @@ def _beside(challenge: Challenge, case: Case) -> Mapping[str, int]:
 
 
 def test_special_rounds_that_need_more_than_the_oracle_are_planned() -> None:
-    """NaN are strewn by a permutation up to 2^16 elements: 48 bytes for each, where the oracle takes 24."""
+    """NaN are strewn by a permutation up to 2^16 elements: 48 bytes for each; the oracle takes 24."""
     challenge, n = CATALOGUE.load("reduce_sum"), 1 << 16
     of_x, of_result = 3 * 4 * n, 4 * 4
     assert workload_bytes(challenge, Workload(name="w", sizes={"n": n})) == of_x + of_result + 48 * n
-    more = n + 1  # and no longer: places in pieces
+    more = n + 1  # no longer: places in pieces
     assert workload_bytes(challenge, Workload(name="w", sizes={"n": more})) == 36 * more + 16 + 24
 
 
@@ -114,7 +115,7 @@ def test_large_cases_plan_for_random_values_of_float16() -> None:
 
 @dataclass(frozen=True)
 class Hungry:
-    """A recipe of staff's own, which does not say what it takes. A GPU has no room for it."""
+    """A staff recipe that does not state its memory. A GPU has no room for it."""
 
     def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
         raise torch.OutOfMemoryError
@@ -137,8 +138,6 @@ def test_too_little_memory_is_not_the_fault_of_a_case() -> None:
 
 
 class Kept:
-    """What a device keeps for the next grading."""
-
     def __init__(self, kept_bytes: int) -> None:
         self.kept_bytes, self.given_back = kept_bytes, 0
 
@@ -151,7 +150,7 @@ class Kept:
     [
         (44, 66, 12, True, False),  # there is room next to the kept memory
         (52, 62, 16, False, False),  # there never is, so kept memory stays
-        (44, 46, 32, True, True),  # of other challenges before
+        (44, 46, 32, True, True),  # of earlier challenges
         (44, 78, 0, True, False),
         (64, 78, 0, False, False),
     ],
@@ -174,7 +173,7 @@ def test_kept_memory_is_freed_only_if_that_makes_room(
 
 
 def test_fits_alone_depends_on_the_gpus_total_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """28 GiB are never there on 24 GB, and always on 80 GB, unless something holds them."""
+    """28 GiB never fit on 24 GB, and always on 80 GB, unless something holds them."""
     plan = CudaMemoryPlan.__new__(CudaMemoryPlan)
     challenge = CATALOGUE.load("vector_add")
     largest = next(workload for workload in challenge.manifest.workloads if workload.name == "2^28")

@@ -1,5 +1,3 @@
-"""Baselines by name: which a device times, by what source, and what becomes of one that fails."""
-
 from __future__ import annotations
 
 import shutil
@@ -39,7 +37,6 @@ def _forget() -> Iterator[None]:
 
 @pytest.fixture
 def challenge(tmp_path: Path) -> Challenge:
-    """Twice, with a baseline of each kind, and one that gives wrong results."""
     root = tmp_path / "catalogue"
     shutil.copytree(CATALOGUE, root)
     kept = root / "reference" / "twice"

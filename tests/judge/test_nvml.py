@@ -1,5 +1,3 @@
-"""Records of a GPU during timing, with a fake of NVML."""
-
 from __future__ import annotations
 
 import importlib

@@ -1,5 +1,3 @@
-"""The judge's right answers: results and magnitudes in their types, of small challenges made here."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -54,7 +52,7 @@ def made(
 
 
 def large(rows: int, n: int, **inputs: Filling) -> Case:
-    """Asked as on a GPU alone: in pieces, and magnitudes in single precision."""
+    """As on a GPU alone: in pieces, and magnitudes in single precision."""
     return Case("large", Category.LARGE, {"rows": rows, "n": n}, inputs, on="gpu")
 
 
@@ -64,7 +62,7 @@ def counted(x: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("along", [{}, {"pieces": {"along": "rows"}}])
 def test_a_magnitude_beyond_float32_stays_finite(along: dict[str, Any]) -> None:
-    """Sums that cancel may be finite where their terms are not: an infinite scale would refuse right ones."""
+    """Sums that cancel may be finite though their terms are not: an infinite scale would refuse right ones."""
     scale = torch.tensor([[1e39, INF, NAN, 1.0]], dtype=torch.float64)
     challenge = made(lambda x, **_: (x, counted(x)), lambda x, **_: (scale, counted(x)), **along)
     largest = torch.finfo(torch.float32).max
@@ -112,7 +110,7 @@ def test_magnitudes_are_joined_like_the_results(
 
 @pytest.mark.parametrize("value", [2.5, NAN, INF, 300.0, -129.0])
 def test_a_reference_must_round_to_integers(value: float) -> None:
-    """Cut off or wrapped silently, wrong values would be right."""
+    """If cut off or wrapped silently, wrong values would be right."""
     challenge = made(lambda x, **_: (x, counted(x)), dtype="int8")
     case = Case("basic", Category.BASIC, {"rows": 2, "n": 3}, {"x": Constant(value)})
     with pytest.raises(ChallengeInvalid, match=r"case 'basic'.*'out' is int8, but some"):
@@ -135,7 +133,7 @@ def test_a_float64_does_not_count_beyond_2_53() -> None:
 
 
 def test_a_reference_that_runs_out_of_memory_is_named() -> None:
-    """The machine's error, so whoever has another way (smaller sizes) can take it, with the author's remedy."""
+    """The machine's error, so a caller with another way (smaller sizes) can take it, with the author's remedy."""
 
     def hungry(x: torch.Tensor, rows: int, n: int) -> torch.Tensor:
         raise torch.OutOfMemoryError(

@@ -1,5 +1,6 @@
-"""A very large case is drawn, answered and compared piece by piece: together that is what the reference gives for the
-whole, and each wrong element, changed input and byte written outside is found and named by its place."""
+"""A very large case is drawn, answered and compared piece by piece: the pieces equal the reference's result
+for the whole, and each wrong element, changed input and byte written outside is named by its place.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _small(challenge: Challenge, case: Case) -> Case:
-    """A large case at a thousandth of its size; even sizes stay even, as a challenge may require."""
+    """A thousandth of its size; even sizes stay even, as a challenge may require."""
     return replace(
         case,
         sizes={
@@ -111,7 +112,7 @@ def _flat(index: list[int] | None, shape: torch.Size) -> int:
 
 @pytest.mark.parametrize("slug", LARGE)
 def test_a_case_in_pieces_needs_little_more_than_its_arrays(slug: str) -> None:
-    """A piece, and what has to be whole: filters, weights. Indices that are drawn sorted need 64 bits meanwhile."""
+    """A piece, and the whole of filters and weights. Indices that are drawn sorted need 64 bits in the meantime."""
     challenge = CATALOGUE.load(slug)
     large = [case for case in (*challenge.cases, *challenge.hidden_cases) if case.on]
     assert large

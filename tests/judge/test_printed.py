@@ -1,5 +1,3 @@
-"""What a submission printed: bounded, and distinguished by the call that it comes from."""
-
 from __future__ import annotations
 
 import json
@@ -46,7 +44,7 @@ def test_any_bytes_become_text() -> None:
 
 
 def test_a_late_output_marker_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects a student's output on a host that stood still: each case would show the one before."""
+    """Protects a student's output on a host that was stopped: each case would show the one before."""
     monkeypatch.setattr(runner_client, "_MARK_SECONDS", 0.01)
     ours, theirs = socket.socketpair()
     parts: list[bytes] = []
@@ -74,8 +72,6 @@ def test_a_late_output_marker_is_waited_for_again(monkeypatch: pytest.MonkeyPatc
 
 
 class Warming(HostDevice):
-    """A host that warms up as a GPU does."""
-
     warm_up_cases = True
 
 

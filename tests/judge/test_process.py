@@ -1,5 +1,3 @@
-"""The judge in a separate process: warm between submissions, cancelled, and replaced when it dies."""
-
 from __future__ import annotations
 
 import os
@@ -29,7 +27,7 @@ BASELINES = {"small": {"eager": 7.0}}
 
 
 def job(source: str, challenge: str = "twice", **more: Any) -> Job:
-    """With baselines that were measured before: to measure them takes seconds."""
+    """With earlier baselines: measuring them takes seconds."""
     return Job(
         submission="test",
         catalogue=str(CATALOGUE),
@@ -58,14 +56,14 @@ def test_the_judge_process_returns_report_and_progress(process: JudgeProcess) ->
 
 
 def test_frozen_baselines_are_not_measured_again(process: JudgeProcess) -> None:
-    # Which of them a machine can tell from the cost of a round is the machine's affair: here all are given.
+    # Here all are given; which of them exceed the cost of a round depends on the machine.
     outcome = process.run(job(RIGHT), lambda _: None, lambda: False)
     assert outcome.baselines == {}
     assert outcome.report.workloads[0].baselines_us == BASELINES["small"]
 
 
 def test_each_submission_gets_another_box(process: JudgeProcess) -> None:
-    """Protects a submission against what an earlier one left in the process."""
+    """Protects a submission against an earlier one's remains in the process."""
     mark = with_solve(
         "    import builtins\n    builtins.seen = getattr(builtins, 'seen', 0) + 1\n    out.copy_(2 * x)"
     )

@@ -1,5 +1,3 @@
-"""A run: the public cases alone, in real boxes, by the judge that ranks."""
-
 from __future__ import annotations
 
 import pytest

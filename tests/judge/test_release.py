@@ -1,4 +1,4 @@
-"""A box that keeps the judge waiting after a round went wrong is ended, and the verdict stays what it was."""
+"""A box that keeps the judge waiting after a wrong round is ended, and the verdict stays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.sandbox.box import BoxMaker
 from grader.schemas.report import Report, Verdict
 from tests.judge.conftest import CATALOGUE
 
-# The first call at the workload's size is none that is timed.
+# The first call at the workload's size is not timed.
 SOURCE = """
 import gc, os, time
 
@@ -37,7 +37,7 @@ LIES = """for found in gc.get_objects():
 
 
 class Stuck(HostGate):
-    """Something of the judge's waits for the runner until that is gone."""
+    """Something in the judge waits for the runner until it is gone."""
 
     asked = 0
 
@@ -80,7 +80,7 @@ def _judge(does: str, boxes: BoxMaker) -> Report:
 def test_a_stuck_box_does_not_change_the_verdict(
     does: str, verdict: Verdict, words: str, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Protects a submission's verdict, and whoever waits behind it, against a judge that waits for a dead runner."""
+    """Protects a submission's verdict, and those who wait, against a judge that waits for a dead runner."""
     monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
     monkeypatch.setattr(limits, "IDLE_SHARE", 0.5)
     report = _judge(does, boxes)

@@ -1,5 +1,3 @@
-"""Answers computed in their staging memory."""
-
 from __future__ import annotations
 
 import torch

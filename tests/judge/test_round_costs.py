@@ -141,7 +141,7 @@ def test_the_file_is_bounded(tmp_path: Path) -> None:
 
 
 def test_the_estimate_uses_similar_earlier_costs() -> None:
-    """Of two states of a GPU, 1.4 us apart, only the one it is in."""
+    """Of two states of a GPU, 1.4 us apart, only the current one."""
     usual = Usual([305e-6] * 20 + [306.4e-6] * 20)
     low, error = usual.refine(305.3e-6, 0.1e-6)
     assert low == pytest.approx(305e-6, abs=0.02e-6)
@@ -154,7 +154,9 @@ def test_the_estimate_uses_similar_earlier_costs() -> None:
 
 @pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0, -1e-6])
 def test_an_impossible_cost_is_ignored(tmp_path: Path, cost: float) -> None:
-    """Not the range, by which everyone would have company, nor the file, which would be ignored after a restart."""
+    """It changes neither the range, by which everyone would have company, nor the file, which would be
+    ignored after a restart.
+    """
     costs = noted(tmp_path, [cost, *USUAL, cost])
     assert costs.known_range == pytest.approx((306e-6 * 0.95, 306e-6 * 1.05))
     assert RoundCosts(GPU, tmp_path).known_range == costs.known_range

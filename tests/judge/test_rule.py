@@ -1,4 +1,4 @@
-"""The rule that turns gate times and windows into a time per call: on made-up rounds, so that it is exact."""
+"""The rule that turns gate times and windows into a time per call, on made-up and thus exact rounds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_only_the_fixed_cost_is_subtracted_from_an_honest_call() -> None:
 @SIDES
 @pytest.mark.parametrize("hidden", [5e-3, 15e-3, 20e-3])
 def test_work_outside_the_gate_is_charged_in_full(hidden: float, side: str) -> None:
-    """Moving ``hidden`` seconds before or after the gate shortens G, and lengthens what it is moved to by as much."""
+    """Moving ``hidden`` seconds before or after the gate shortens G, and lengthens the other part as much."""
     measured = settle(own(20e-3 + FIXED - hidden, **{side: 2e-3 + hidden}), CONTROL, CONTROL, NOISE)
     assert measured.charged == pytest.approx(hidden, rel=1e-6)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-3)
@@ -91,7 +91,7 @@ def test_hidden_work_gains_no_more_than_the_noise(share: float, side: str) -> No
 
 
 def test_each_side_has_its_noise_floor() -> None:
-    """Little may be hidden before the gate, however much the look behind it differs by."""
+    """Little may be hidden before the gate, however much the look after it varies."""
     noise = Noise(before=Floor(0.0, 2e-6), after=Floor(0.0, 50e-6), most=0.01, disturbed=1.0)
     early = settle(own(20e-3 + FIXED, before=2e-3 + 30e-6), CONTROL, CONTROL, noise)
     late = settle(own(20e-3 + FIXED, after=2e-3 + 30e-6), CONTROL, CONTROL, noise)
@@ -131,7 +131,7 @@ def test_a_drifting_control_widens_the_interval(side: str) -> None:
 
 @SIDES
 def test_drift_and_uneven_rounds_hide_no_more_than_a_share_of_the_time(side: str) -> None:
-    """A submission may have brought it about: by heating the GPU, say."""
+    """A submission may have caused it: by heating the GPU, say."""
     drifted = {side: 20e-3}
     much_later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED, **drifted)]
     measured = settle(own(20e-3 + FIXED, **drifted), CONTROL, much_later, EXACT)
@@ -308,7 +308,7 @@ def test_the_reported_noise_is_of_the_side_furthest_beyond_its_floor() -> None:
 
 
 def test_control_halves_that_differ_too_much_do_not_both_count() -> None:
-    """Even where their own spread would allow it: here by 0.5 ms, of a gate of 20 ms one percent of which is 0.2 ms."""
+    """Even if their own spread would allow it: here by 0.5 ms, of a gate of 20 ms one percent of which is 0.2 ms."""
     spread = [FIXED + seconds for seconds in (0.0, 0.5e-3, 1e-3, 1.5e-3, 2e-3)]
     quick = [(Timed(2e-3, CONTROL_S + seconds, 2e-3, 1e-5), CONTROL_S) for seconds in spread]
     slow = [(Timed(2e-3, CONTROL_S + seconds + 0.5e-3, 2e-3, 1e-5), CONTROL_S) for seconds in spread]

@@ -1,4 +1,4 @@
-"""Cases for a GPU alone on the board ``emulated``: what a card refuses of them is refused, and right kernels pass."""
+"""Cases for a GPU alone on the board ``emulated``: it refuses what a card refuses, and right kernels pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.components import need
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 BEYOND = "beyond_2_31"
-# Beyond 2^31 elements. How many more, modulo 4096, says which of the kernels is called: one compilation does for all.
+# Beyond 2^31 elements. The rest modulo 4096 selects one of the kernels: one compilation does for all.
 FIRST = (1 << 31) + 1000
 RIGHT = ("in order", "backwards", "with a stride")
 WRONG = {

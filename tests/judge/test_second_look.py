@@ -1,4 +1,4 @@
-"""What comes out doubtful is measured once more, in a new box, and only then counts."""
+"""A doubtful result is measured once more, in a new box, and only then counts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.faults.harness import ROOT
 from tests.judge.plenty import Plenty
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
-# Tells a box that begins with the timed size from one that begins with the cases.
+# Distinguishes a box that begins with the timed size from one that begins with the cases.
 RIGHT_AT_FIRST = """
 began_with = []
 
@@ -35,7 +35,7 @@ def solve(x, out, n):
     out.copy_((2 if began_with[0] < 1000 else 3) * x)
 """
 CHARGED_S = 1e-3
-# What a round costs, whatever it does on this host: how much drift is doubtful goes by it.
+# The assumed cost of a round, whatever it is on this host: the limit of drift depends on it.
 ROUND_S = 5e-3
 JudgeBy = Callable[..., tuple[Report, list[BoxPurpose]]]
 
@@ -46,8 +46,9 @@ class Confirming(HostDevice):
 
 
 class Rule:
-    """The rule, but those measurements are charged plainly that ``charged`` says, and no others, and the control drifts
-    by ``drifts`` (seconds), then not at all. Each comes out a millisecond longer than the one before."""
+    """The rule, but it charges plainly only the measurements in ``charged``, and the control drifts by
+    ``drifts`` (seconds), then not at all. Each takes a millisecond longer than the one before.
+    """
 
     def __init__(self, *charged: bool, drifts: Sequence[float] = ()) -> None:
         self.charged, self.drifts, self.known = list(charged), list(drifts), list[Measured]()
@@ -79,7 +80,7 @@ class Rule:
 
 @pytest.fixture
 def judge_by(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> JudgeBy:
-    """Judges by a rule; the report, and what each box that was started was for."""
+    """Judges by a rule; the report, and the purpose of each started box."""
     return partial(_judge, monkeypatch, boxes)
 
 
@@ -119,7 +120,7 @@ def test_a_brief_disturbance_is_not_charged(judge_by: JudgeBy) -> None:
 
 
 def test_the_control_before_the_submission_is_reused(judge_by: JudgeBy) -> None:
-    """Of the two that come after it, both may be slowed by what it left behind."""
+    """The first may have left something behind that slows both later ones."""
     rule = Rule(True)
     judge_by(rule)
     assert len(rule.firsts) == 2
@@ -148,7 +149,7 @@ def test_an_uncharged_time_is_measured_once(judge_by: JudgeBy) -> None:
 
 
 def test_wrong_answers_of_the_second_measurement_are_wrong(judge_by: JudgeBy) -> None:
-    """A box that begins with the workload knows that it is measured again; its answers are compared all the same."""
+    """A box that begins with the workload knows that it is measured again; its answers are still compared."""
     report, boxes = judge_by(Rule(True), RIGHT_AT_FIRST)
     assert boxes.count(BoxPurpose.RUN) == 2
     assert report.verdict is Verdict.WRONG_ANSWER
@@ -185,7 +186,7 @@ class Crowded(Plenty):
 def test_a_workload_lost_to_lack_of_memory_means_no_rank(
     boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch, alone: bool
 ) -> None:
-    """Their mean is another one than everybody else's. On a GPU that is too small, everybody's is."""
+    """Their mean is another than everybody else's. On a GPU that is too small, everybody's is."""
     monkeypatch.setattr(timekeeper, "settle", Rule())
     challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     sizes = [Workload(name=name, sizes={"n": n}, on="cpu") for name, n in (("small", 4096), ("large", 8192))]

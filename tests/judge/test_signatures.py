@@ -1,6 +1,7 @@
 """Arguments of every kind, from challenge.toml to kernel and report: the challenges of tests/signatures.
 
-``GRADER_PROVE=all`` judges each of their kernels; otherwise the right ones in Triton on ``cpu``, and a few more.
+``GRADER_PROVE=all`` judges each of their kernels; otherwise the right ones in Triton on ``cpu``, and a few
+more.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from grader.schemas.report import Report, Verdict
 from tests.components import need
 
 SIGNATURES = Catalogue(Path(__file__).parent.parent / "signatures")
-# Kernels that are judged at each commit, by board; with how a wrong one fails.
+# Kernels that are judged at each commit, by board; with a wrong one's failure.
 CHOSEN = {
     (CPU, "adam/solution.py"): "",
     (CPU, "adam/mutants/first_step.py"): "late_step: p[0] is",
@@ -103,7 +104,7 @@ def test_a_timed_workload_overrides_scalars_and_leaves_inputs_out(boxes: BoxMake
     assert [workload.name for workload in report.workloads] == ["plain", "scaled"]
     assert report.verdict is Verdict.ACCEPTED
     for each in report.workloads:
-        # On a busy host its times may differ too much; an argument that is missing would be another reason.
+        # On a busy host its times may differ too much; a missing argument would be another reason.
         why = each.untimed_baselines.get("eager", "its times differ too much")
         assert why == "its times differ too much"
 

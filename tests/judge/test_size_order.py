@@ -30,7 +30,7 @@ def case(verdict: CaseVerdict, m: int, n: int, k: int) -> CaseReport:
 
 
 class Kernel:
-    """A submission that is right by one ``order`` (m, n and k), and remembers which others were tried."""
+    """Right by one ``order`` (m, n and k); remembers the others that were tried."""
 
     def __init__(self, order: str) -> None:
         self.order = order
@@ -48,7 +48,7 @@ class Kernel:
 
 @pytest.mark.parametrize("order", ["mkn", "nmk", "knm", "nkm", "kmn"])
 def test_the_kernels_size_order_is_found_by_trying(order: str) -> None:
-    """All that ran crashed, as where an array ends next to memory that may not be touched."""
+    """All that ran crashed, as at an array's end next to forbidden memory."""
     cases = [case(CRASHED, 64, 48, 80), case(WRONG, 5, 7, 0), case(ACCEPTED, 1, 1, 1)]
     cases += [case(CRASHED, 1, 1, 301), case(NOT_RUN, 33, 33, 33), case(NOT_RUN, 15, 77, 33)]
     kernel = Kernel(order)
@@ -94,7 +94,7 @@ def test_no_hint_without_evidence(cases: list[CaseReport]) -> None:
 
 
 def test_an_order_is_tried_only_if_a_wrong_one_would_show() -> None:
-    """Not on equal sizes, nor on empty results, nor where most cases pass."""
+    """Not on equal sizes, nor on empty results, nor if most cases pass."""
     trivial = [case(WRONG, 33, 33, 80), case(WRONG, 0, 7, 5), case(WRONG, 1, 8, 5)]
     passing = [case(ACCEPTED, 2, 3, 4 + i) for i in range(9)]
     for cases in (trivial, [*trivial, case(WRONG, 64, 48, 80), *passing]):

@@ -1,5 +1,3 @@
-"""When a judge of a GPU starts its spare boxes, and how many."""
-
 from __future__ import annotations
 
 import os
@@ -35,8 +33,6 @@ class Gpu(HostDevice):
 
 
 class Ready:
-    """A box whose runner has said hello."""
-
     def __init__(self) -> None:
         self.id = "ready"
         self.connection, self.runner = socket.socketpair()
@@ -122,7 +118,7 @@ class Stuck(Loading):
 
 
 class Unsaid(Stuck):
-    """Nor does it say that it has paused it."""
+    """It does not even report that it has paused it."""
 
     fails_to_pause = True
 
@@ -132,7 +128,6 @@ def _take(spares: Spares) -> None:
 
 
 def _wait(spares: Spares) -> None:
-    """Until all that starts has started."""
     for pool in spares._all:
         pool.wait()
 
@@ -164,7 +159,7 @@ def test_spares_follow_the_last_minutes_submissions(maker: Maker, monkeypatch: p
     for _ in range(20):
         spares._came[Language.TRITON].append(float("inf"))
     assert spares._wanted(Language.TRITON) == limits.SPARE_BOXES
-    # And when nobody comes any more, they are not kept.
+    # When nobody comes any more, they are not kept.
     spares._came.clear()
     spares.refill()
     assert spares.boxes.ready() == 1
@@ -209,7 +204,8 @@ def test_a_paused_spare_is_not_handed_out(
     monkeypatch.setattr(pool_module, "_UNPAUSED_SECONDS", 0.2)
     maker.kind = kind
     spares.refill()
-    # The control's and one of the language: a box that started only after the timing would be silent for minutes.
+    # The control's and one of the language: a box that started only after the timing would be silent for
+    # minutes.
     assert within(60, lambda: len(maker.made) == 2 and not any(pool._making for pool in spares._all))
     quiet = threading.Thread(target=spares.quiet)
     quiet.start()
@@ -267,8 +263,6 @@ Runner(sys.argv[1], prepare).serve()
 
 
 class Importing(Ready):
-    """A box with that runner."""
-
     def hello(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-c", RUNNER, f"fd:{self.runner.fileno()}", str(RUNNERS)],
@@ -309,7 +303,7 @@ def test_timing_keeps_importing_spares_off_the_gpu(maker: Maker) -> None:
     assert taken is box
     RunnerClient(taken, HostDevice()).hello()
     pool.close()
-    # One that is started when it is needed gets leave from the judge.
+    # A box that is started on demand gets leave from the judge.
     other = maker.start(ON_GPU)
     RunnerClient(other, HostDevice()).hello()
     assert other.said() == b"imports\n"
@@ -323,7 +317,7 @@ def test_a_spare_waiting_for_the_gpu_counts_as_loading(maker: Maker, monkeypatch
     monkeypatch.setattr(limits, "BOX_START_PATIENCE", 0.2 / limits.BOX_START_SECONDS)
     maker.kind = Loading
     pool = SpareBoxes(maker, ON_GPU, 1)
-    # Something is timed from the moment on that the box is there.
+    # A timing starts as soon as the box is there.
     maker.go_on.clear()
     pool.refill()
     assert within(60, lambda: maker.starting == 1)

@@ -1,5 +1,3 @@
-"""What the rounds of a stopwatch are asked."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +26,7 @@ from grader.sandbox.box import BoxMaker
 
 RIGHT = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
 ROUNDS, WARM_UP = 3, 2
-# One more shows the watch what it looks at.
+# One more for the watch's own look.
 QUESTIONS = ROUNDS + WARM_UP + 1
 
 
@@ -37,8 +35,6 @@ class Drawing(HostDevice):
 
 
 class Copies:
-    """Copies each question, and keeps the copies."""
-
     def __init__(self) -> None:
         self.staged: list[Question] = []
 
@@ -64,7 +60,6 @@ def _parts(question: Question) -> tuple[dict[str, torch.Tensor], ...]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The seeds of all questions that are drawn."""
     seeds: list[int] = []
     real = timing.ask
 
@@ -92,8 +87,8 @@ def _watch(launcher: Launcher, device: HostDevice) -> Stopwatch:
 def test_each_counting_round_has_fresh_data(launcher: Launcher, drawn: list[int]) -> None:
     device = Staging()
     _watch(launcher, device).own(launcher.submission())
-    # The warm-up call is one, and another round shows if it queues behind the gate.
-    # So does a round with special values.
+    # The warm-up call is one, and another round shows if it queues behind the gate. So does a round with
+    # special values.
     assert len(device.staging.staged) == QUESTIONS + 3
     inputs = [question.inputs["x"] for question in device.staging.staged]
     ahead = QUESTIONS - ROUNDS + 2
@@ -209,7 +204,7 @@ def test_one_waiting_call_makes_all_rounds_ungated(launcher: Launcher) -> None:
 
 
 class Waiting(RunnerClient):
-    """A box whose calls behind a closed gate raise, as what they wait for is not there."""
+    """A box whose calls behind a closed gate raise, as they wait for something missing."""
 
     def timed_call(self, *args: Any, gated: bool = True, **options: Any) -> tuple[Timed, Answer]:
         timed, answer = super().timed_call(*args, gated=gated, **options)
@@ -218,7 +213,7 @@ class Waiting(RunnerClient):
 
 
 def test_only_cases_decide_that_a_submission_needs_its_waits(launcher: Launcher) -> None:
-    """Or who is wrong in some timed calls could have those that are noticed forgiven."""
+    """Otherwise a kernel that is wrong in some timed calls could have the noticed ones forgiven."""
     client = launcher.submission()
     client.__class__ = Waiting
     with pytest.raises(WrongInTiming):
@@ -267,8 +262,9 @@ def test_rounds_before_the_device_is_warm_do_not_count(
     first: int,
     made: int,
 ) -> None:
-    """The earlier half is dropped until both are alike, or no more rounds may be made: even at once, after a step
-    within the first eight, and never."""
+    """The earlier half is dropped until both are alike, or no more rounds may be made: even at once, after a
+    step within the first eight, and never.
+    """
     watch, device = _watch(launcher, Settling()), Settling()
     numbers = iter(range(1000))
 
@@ -309,7 +305,7 @@ def test_every_outlier_recipe_occurs_in_the_fewest_rounds(launcher: Launcher, dr
 def test_special_rounds_do_not_depend_on_earlier_rounds(
     launcher: Launcher, gate: float, asked: list[int]
 ) -> None:
-    """Else a submission that brings about more of them knows what they do not ask. Short ones have no rank."""
+    """Otherwise a submission that causes more of them knows their questions. Short ones have no rank."""
     rounds: list[tuple[Timed, float]] = []
     questions = _watch(launcher, HostDevice())._questions(8, rounds)
     for number in asked:
@@ -321,7 +317,8 @@ def test_special_rounds_do_not_depend_on_earlier_rounds(
         assert sum("outliers in x" in name for name, _ in series) == 4
         specials = [name for name, counts in series if not counts]
         assert all("nan" in name for name in specials)
-        # A coin adds one, so that who has seen the one that must come does not know that none is left.
+        # A coin adds one, so that a submission that has seen the obligatory one does not know that none is
+        # left.
         assert len(specials) in ({number, number + 1} if number else {0})
 
 

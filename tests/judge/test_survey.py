@@ -59,7 +59,9 @@ def test_triton_kernels_alone_raise_no_flag(judge: Judge, source: str) -> None:
 def test_torchs_own_kernels_are_flagged_and_named(judge: Judge, body: str, operations: list[str]) -> None:
     report = judge(with_solve(body), timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
-    assert Flag.LIBRARY_KERNEL in report.flags  # others tell of times, which a busy machine has a say in
+    assert (
+        Flag.LIBRARY_KERNEL in report.flags
+    )  # the other flags depend on times, which a busy machine changes
     assert report.library_ops == operations
 
 
@@ -94,7 +96,7 @@ def test_torch_within_an_interpreted_kernel_is_reported(judge: Judge, source: st
 
 
 def test_torch_compile_is_reported(judge: Judge) -> None:
-    # Called while it is loaded: the import of torch.compile's machinery is no work of a case.
+    # While it is loaded: importing torch.compile's machinery is no work of a case.
     source = HEAD + (
         "\nadded = torch.compile(lambda x: x + x, backend='eager', dynamic=True)\nadded(torch.ones(4))\n"
         "def solve(x, out, n):\n    out.copy_(added(x))\n"
@@ -134,8 +136,6 @@ def test_a_malformed_survey_is_refused(seen: dict[str, Any]) -> None:
 
 
 class Answering:
-    """A box that answers a survey with ``seen``, or fails if that is None."""
-
     def __init__(self, *seen: Seen | None) -> None:
         self._seen = list(seen)
         self.bound = 0

@@ -1,4 +1,5 @@
-"""Two matrix products as courses give them, in types of 8 bits with scales: right and wrong kernels on each board.
+"""Two matrix products as courses give them, in types of 8 bits with scales: right and wrong kernels on each
+board.
 
 ``tests/gpu/test_types.py`` judges the same on a card.
 """
@@ -20,7 +21,7 @@ from grader.schemas.proof import CandidateOutcome, CandidateRole
 
 CATALOGUE = Path(__file__).parents[1] / "types"
 FP8, INT8 = "scaled_matmul_fp8", "scaled_matmul_int8"
-# Of all: a call takes a second, and a card runs the others.
+# A part of them: a call takes a second, and a card runs the others.
 CASES = ("basic", "one_element", "m_0", "nan", "odd", "range")
 EXPECTED = {
     CandidateRole.SOLUTION: CandidateOutcome.ACCEPTED,

@@ -1,4 +1,4 @@
-"""A case that is wrong where a wait was left out is called again with the gate open."""
+"""A case that is wrong for lack of a wait is called again with the gate open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRONG = "def solve(x, out, n):\n    out.copy_(3 * x)\n"
 
 
 class Waiting(RunnerClient):
-    """A box whose calls behind the closed gate are wrong, as a wait in them returned at once."""
+    """A box whose calls behind the closed gate are wrong, as if a wait in them had returned at once."""
 
     calls = ""
 
@@ -58,7 +58,7 @@ def launcher(catalogue: Catalogue, boxes: BoxMaker, request: pytest.FixtureReque
 def test_a_case_that_needs_its_waits_is_repeated_with_the_gate_open(
     launcher: Launcher, verdict: CaseVerdict, calls: str
 ) -> None:
-    """Once for all cases, or a kernel that is wrong now and then would be asked twice in each."""
+    """Once for all cases; otherwise a kernel that is sometimes wrong would be called twice in each."""
     client, request = launcher.submission(), launcher.request
     client.__class__ = Waiting
     suite = Suite(

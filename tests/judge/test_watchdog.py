@@ -51,7 +51,7 @@ def test_the_watchdogs_thread_ends_with_it() -> None:
 
 
 def test_one_check_kernel_serves_any_count() -> None:
-    """What varies from round to round must not make Triton compile and load another: the stream is held then."""
+    """Values that vary between rounds must not make Triton compile and load another: the stream is held then."""
     from grader.judge.cuda import kernels
 
     varying = {"counted"}

@@ -1,5 +1,3 @@
-"""The worst elements: which, in which order, and how they are reported."""
-
 from __future__ import annotations
 
 import json
@@ -62,7 +60,7 @@ def test_non_finite_values_come_first_and_are_named() -> None:
     ]
     assert [finding.error is None for finding in found] == [True, True, True, True, False]
     assert [finding.allowed is None for finding in found] == [False, True, True, False, False]
-    # JSON has no word for them: what goes over the wire holds none.
+    # JSON has no word for them, so the wire carries none.
     told = json.dumps([finding.model_dump() for finding in found], allow_nan=False)
     assert [WorstElement.model_validate(element) for element in json.loads(told)] == found
 

@@ -1,5 +1,3 @@
-"""Who wrote the first wrong element, through judge and box; and a box that answers nonsense."""
-
 from __future__ import annotations
 
 import base64

@@ -29,7 +29,8 @@ from tests.web.conftest import call, visit  # noqa: F401 - fixtures
 
 SLUG = "twice"
 
-# Some modules read the table once, when they are imported. Other tests of this process need them without these rows.
+# Some modules read the table once, when they are imported. Other tests of this process need them without
+# these rows.
 for package in (cli_package, api, pages):
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         if module.name != "grader.cli.main":
@@ -42,14 +43,14 @@ def chisel(monkeypatch: pytest.MonkeyPatch) -> Chisel:
     monkeypatch.setitem(LANGUAGES, PEBBLE.value, PEBBLE)
     monkeypatch.setitem(LANGUAGES, SLATE.value, SLATE)
     monkeypatch.setitem(compilation.COMPILERS, "chisel", made.entry())
-    # What claims ask names the languages, and is kept.
+    # The query of claims names the languages, and is cached.
     monkeypatch.setattr(claims, "_first", claims._first.__wrapped__)
     return made
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The folder of a catalogue whose challenge ``twice`` takes all four languages."""
+    """A catalogue whose challenge ``twice`` takes all four languages."""
     made = tmp_path / "catalogue"
     shutil.copytree(CATALOGUE, made)
     file = made / "challenges" / SLUG / "challenge.toml"

@@ -38,7 +38,7 @@ SLATE = replace(
 
 
 class Chisel:
-    """Compiles nothing: it refuses every source, and remembers what it was asked."""
+    """Refuses every source, and remembers the requests."""
 
     def __init__(self) -> None:
         self.asked: list[CompileRequest] = []

@@ -1,5 +1,3 @@
-"""CuTe DSL's own compiler, whose kernels run on the emulated GPU."""
-
 from __future__ import annotations
 
 import importlib.util
@@ -62,7 +60,7 @@ def _wrong(name: str, old: str, new: str) -> str:
     return kernel.replace("def launch", f"def {name}").rstrip() + "\n\n\n"
 
 
-# The same, but for a name that is not there, no barrier, and blocks that no GPU takes: each in the case of one size.
+# The same, but with a missing name, no barrier, and blocks that no GPU takes: each in the case of one size.
 HALF_RIGHT = (
     SOURCE.replace("launch, *given", "{101: nameless, 333: racing, 1: large}.get(n, launch), *given").replace(
         '    if "launch" not in compiled:\n', "    if True:\n"

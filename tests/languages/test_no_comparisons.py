@@ -1,4 +1,4 @@
-"""Product code asks a row of the table what it needs to know. It does not compare a language with a particular one."""
+"""Product code reads facts about a language from its row, and does not compare it with a particular one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ def _words() -> set[str]:
 
 
 def members(tree: ast.AST) -> Iterator[str]:
-    """``Language.CUDA`` and the like, anywhere."""
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name("Language"), attr=name) if name.isupper():
@@ -65,7 +64,7 @@ def members(tree: ast.AST) -> Iterator[str]:
 
 
 def literals(tree: ast.AST) -> Iterator[str]:
-    """A language's name or ending that something is compared with, matched with or looked up by."""
+    """A language's name or ending in a comparison, a match or a look-up."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare():
@@ -110,7 +109,7 @@ def test_templates_name_no_language(path: Path) -> None:
     assert [tag for tag in tags if re.search(rf"""["'](?:{words})["']""", tag)] == []
 
 
-# What the editor has for each mode that rows name: parsers, brackets and words.
+# The editor's parsers, brackets and words for each mode that rows name.
 MODES = {"languages.js", "listing.js", "paint.js", "brackets.js", "knowledge.js"}
 
 

@@ -1,5 +1,5 @@
-"""A language that is added to the table works everywhere: challenge, judge, queue, API, pages and commands. Whatever
-compares a language with a particular one on these ways treats the new row as that one, or not at all, and fails here.
+"""A language added to the table works everywhere: challenge, judge, queue, API, pages and commands. Code that
+compares a language with a particular one fails here.
 """
 
 from __future__ import annotations

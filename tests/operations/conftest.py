@@ -29,7 +29,7 @@ PASSWORD = "a password that no log may hold"
 
 @dataclass
 class Running:
-    """The started processes; ``logs`` has a file for each."""
+    """``logs`` has a file for each process."""
 
     settings: Settings
     platform: Platform
@@ -50,7 +50,6 @@ class Running:
 
 @pytest.fixture
 def running(tmp_path: Path, redis_url: str) -> Iterator[Running]:  # noqa: F811 - a fixture
-    """Web and worker."""
     yield from _run(tmp_path, redis_url, (WEB, "grader.queue.worker"))
 
 

@@ -20,7 +20,6 @@ class Answer:
 
 
 def call(url: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
-    """GET, or POST of ``body`` as JSON."""
     data = None if body is None else json.dumps(body).encode()
     told = {**(headers or {}), **({"Content-Type": "application/json"} if data else {})}
     try:

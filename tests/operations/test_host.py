@@ -1,5 +1,3 @@
-"""Metrics of a host without a web: one worker serves them all, and files of dead processes are removed."""
-
 from __future__ import annotations
 
 import os
@@ -86,7 +84,7 @@ def free_port() -> int:
 
 
 def test_a_worker_runs_on_if_metrics_cannot_be_written(tmp_path: Path, settings: Settings) -> None:
-    """As on a full disk: the folder of metrics cannot be written."""
+    """As on a full disk."""
     folder = metrics.folder_of(settings)
     folder.mkdir(parents=True)
     program = _COUNT.replace(

@@ -1,5 +1,3 @@
-"""One id from submit to verdict, and metrics counted by several real processes."""
-
 from __future__ import annotations
 
 import json
@@ -95,7 +93,6 @@ def secret_keys(running: Running) -> list[str]:
 
 
 def lines(running: Running) -> list[dict[str, Any]]:
-    """Each line is JSON, gunicorn's too."""
     return [json.loads(line) for line in running.told().splitlines()]
 
 

@@ -17,7 +17,7 @@ from tests.components import need
 
 pytestmark = pytest.mark.matrix
 ROOT = Path(__file__).resolve().parents[2]
-# `.ci/run` puts the wheels there, where the environment has a toolkit and does not need them itself.
+# `.ci/run` puts the wheels there if the environment has a toolkit and does not need them itself.
 BESIDE = Path(sys.prefix) / "cuda-wheels"
 # In a separate mount namespace, so that boxes do not see the hidden folders either.
 HIDE = """
@@ -32,7 +32,7 @@ exec "$@"
 
 
 def _toolkits() -> list[str]:
-    """What would be found ahead of the wheels."""
+    """Toolkits that precede the wheels."""
     folders = {toolkit.CONVENTIONAL, *(os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH"))}
     on_path = {found for folder in os.get_exec_path() if (found := shutil.which("nvcc", path=folder))}
     return sorted(
@@ -41,7 +41,6 @@ def _toolkits() -> list[str]:
 
 
 def _hidden(*command: str) -> str:
-    """What ``command`` prints where only the wheels can be found."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("CUDA_HOME", "CUDA_PATH")
     }

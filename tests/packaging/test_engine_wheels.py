@@ -1,4 +1,4 @@
-"""Wheels with the emulated GPU's engine in them: for both kinds of processor, and one used without a C compiler."""
+"""Wheels with the emulated GPU's engine: for both kinds of processor, and one used without a C compiler."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_each_wheel_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> 
 
 
 def test_approximations_are_the_engines_own(wheels: dict[str, Path], tmp_path: Path) -> None:
-    """Those of C libraries differ in the last bit from one to the next, and would make times and verdicts differ."""
+    """C libraries differ in the last bit, which would make times and verdicts differ."""
     need("emulator")
     with zipfile.ZipFile(wheels["x86_64"]) as archive:
         archive.extract(f"{PREBUILT}libengine.so", tmp_path)

@@ -1,4 +1,4 @@
-"""The images' wheel is built from everything that the wheel of a checkout is: a folder left out would go unnoticed."""
+"""The images' wheel has the same sources as a checkout's: a missing folder would go unnoticed."""
 
 from __future__ import annotations
 

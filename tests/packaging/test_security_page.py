@@ -1,4 +1,4 @@
-"""SECURITY.md names a test for each promise, and each of them exists."""
+"""SECURITY.md names an existing test for each promise."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_each_promise_is_named_with_its_tests(promise: str) -> None:
 
 
 def test_nothing_else_is_named_as_a_test() -> None:
-    """A name that the pattern above does not read would be checked by nobody."""
+    """Nothing would check a name that the pattern above does not match."""
     assert len(re.findall(r"::\w+", PAGE)) == len(re.findall(r"`tests/[\w/]+\.py::test_\w+`", PAGE))
 
 

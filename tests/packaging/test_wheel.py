@@ -1,5 +1,3 @@
-"""The wheel and the sdist, really built and the wheel really installed."""
-
 from __future__ import annotations
 
 import os
@@ -20,8 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def build(source: Path, out: Path, *what: str, platform: str = "any", flags: str = "") -> Path:
-    """Build with the hatchling of this environment: no index is asked. ``platform``: such as linux-x86_64; a wheel for
-    any has no engine of the emulated GPU, which takes long to compile. ``flags``: more of the engine's compiler."""
+    """Build with this environment's hatchling, without an index. ``platform``: such as linux-x86_64; a wheel
+    for any has no engine of the emulated GPU, which takes long to compile. ``flags``: more of the engine's
+    compiler.
+    """
     command = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(out), str(source)]
     environment = os.environ | {"_PYTHON_HOST_PLATFORM": platform, "CFLAGS": flags}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=240)
@@ -42,13 +42,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a fresh environment with the wheel in it and our third-party packages in sight."""
+    """The Python of a fresh environment with the wheel and our third-party packages."""
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder, symlinks=True)
     inside = folder / "bin" / "python"
     site = Path(_run(inside, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     install(inside, wheel)
-    # Appended, so that what the wheel brought is found first. A .pth in that folder (our own checkout) is not read.
+    # Appended, so that the wheel's modules are found first. A .pth in that folder (our own checkout) is not
+    # read.
     (site / "third_party.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return inside
 
@@ -67,7 +68,6 @@ def install(python: Path, wheel: Path | str) -> None:
 
 
 def _run(python: Path, *arguments: str) -> str:
-    """Run isolated from this checkout; returns stdout."""
     ran = subprocess.run(
         [str(python), "-I", *arguments], cwd="/", capture_output=True, text=True, check=False, timeout=120
     )
@@ -114,7 +114,7 @@ def test_wheel_has_no_litter(wheel: Path) -> None:
 
 
 def test_the_editor_travels_as_it_was_built_and_without_its_sources(wheel: Path) -> None:
-    """git ignores what Node made; who installs has no Node."""
+    """git ignores Node's output, and users have no Node."""
     names = {name.removeprefix("grader/web/") for name in _names(wheel)}
     built = ROOT / "web" / "static" / "built" / "editor.js"
     assert ("static/built/editor.js" in names) == built.exists()
@@ -139,7 +139,7 @@ def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) 
 
 
 def _without_links(folder: Path, sdist: Path) -> Path:
-    """A checkout as Windows has it: a clone, or where this tree is not git's, the sdist with files for links."""
+    """A checkout as on Windows: a clone, or, without git, the sdist with files for links."""
     if (ROOT / ".git").exists():
         options = ["-c", f"safe.directory={ROOT}", "-c", "core.symlinks=false"]
         clone = folder / "clone"

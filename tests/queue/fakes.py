@@ -1,5 +1,3 @@
-"""A judge that judges nothing: the test decides what it does."""
-
 from __future__ import annotations
 
 import hashlib
@@ -21,7 +19,6 @@ from grader.schemas.submission import ProgressView, State
 
 
 def report_for(job: Job, verdict: Verdict = Verdict.ACCEPTED) -> Report:
-    """A report of that verdict, as the real judge would fill it."""
     failed = verdict is not Verdict.ACCEPTED
     kind = CaseVerdict.WRONG_ANSWER if failed else CaseVerdict.ACCEPTED
     cases = [CaseReport(name="seven", category="prime", verdict=kind, detail="0 is not 1" if failed else "")]
@@ -88,8 +85,9 @@ LIBRARY = b"\x7fELF not really"
 
 
 class FakeCompiler:
-    """Compiles nothing: every source becomes ``LIBRARY``, except for the given acts, one for each. ``on_kernels`` is
-    called before kernels are."""
+    """Every source becomes ``LIBRARY``, except for the given acts, one for each. ``on_kernels`` is called
+    before kernels are.
+    """
 
     def __init__(self, *acts: Callable[[Callable[[], None]], CompileResult]) -> None:
         self._acts = list(acts)

@@ -1,8 +1,8 @@
 """A real worker process whose work waits until a file exists.
 
-``python -m tests.queue.slow_worker FOLDER REDIS_URL NAME [gpu|compile]``: the settings are those of ``make_settings``.
-A judge waits in ``testing`` for the file ``gate``; with ``gpu`` it is that of a made-up H200, which compiles nothing
-itself. With ``compile`` a compiler waits for the file ``compiler-gate``.
+``python -m tests.queue.slow_worker FOLDER REDIS_URL NAME [gpu|compile]``, with ``make_settings``'s settings.
+A judge waits in ``testing`` for the file ``gate``; with ``gpu`` it is that of a made-up H200, which compiles
+nothing itself. With ``compile`` a compiler waits for the file ``compiler-gate``.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ BOTH: Times = {"small": {"eager": 5.0, "compile": 4.0}}
 
 @pytest.fixture
 def serve(platform: Platform, student: User) -> Iterator[Callable[[FakeJudge], Job]]:
-    """Have one submission judged; returns the judge's job."""
     heartbeat = Heartbeat(platform, "w")
     heartbeat.start()
 

@@ -1,5 +1,3 @@
-"""Compiling and judging processes together, over a real Redis."""
-
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""A final through the queue: on one machine, in one order, on hidden data, whatever happens to its worker."""
+"""A final through the queue: on one machine, in one order, on hidden data, even if its worker dies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""A worker with a made-up GPU: what it serves, and what happens when the GPU is bad."""
-
 from __future__ import annotations
 
 import subprocess
@@ -117,7 +115,7 @@ def test_a_bad_gpu_ends_its_worker_and_costs_no_attempt(
     assert f"grader worker --gpu {H200.uuid}" in alert.hint
     assert not seen.parts["workers"].ok
 
-    # Repaired: the next worker of this GPU clears the alert and judges what waited.
+    # Repaired: the next worker of this GPU clears the alert and judges the waiting ones.
     repaired = FakeJudge(judged())
     _run(settings, repaired)
     assert health(platform).alerts == []

@@ -48,8 +48,6 @@ Plant = Callable[[Redis], Any]
 
 
 def _record(**fields: str | bytes | int) -> Plant:
-    """A queued job with these fields in its record."""
-
     def plant(client: Redis) -> None:
         name = f"job-{os.urandom(4).hex()}"
         client.hset(Job.key_for(name), mapping={"created_at": "2026-01-01T00:00:00Z", **fields})
@@ -149,7 +147,7 @@ def test_nothing_stored_in_redis_is_executed(
 ) -> None:
     for plant in [*REFUSED.values(), *TAKEN.values()]:
         plant(client)
-    # RQ's pickle serializer, which it takes whenever it is given no other.
+    # RQ's pickle serializer, its default.
     monkeypatch.setattr(DefaultSerializer, "loads", lambda *_: run("loaded by pickle"))
     sent = submit(platform, student, body()).id
     with capture_logs() as said:

@@ -60,7 +60,7 @@ def no_sweeper(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _signal_once(number: signal.Signals = signal.SIGTERM) -> Callable[[], float]:
-    """Sends the signal to this process once; returns the time of that, after its handler has run."""
+    """Sends the signal to this process once; returns its time, after its handler has run."""
     sent: list[float] = []
 
     def send() -> float:
@@ -75,8 +75,9 @@ def _signal_once(number: signal.Signals = signal.SIGTERM) -> Callable[[], float]
 def test_a_signal_during_a_client_finalizer_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
-    """The client's pipelines have finalizers that swallow any exception, so one from the signal's handler would be
-    lost."""
+    """The client's pipelines have finalizers that swallow any exception, so one from the signal's handler
+    would be lost.
+    """
     send, served = _signal_once(), threading.Event()
 
     def serve() -> None:

@@ -1,5 +1,3 @@
-"""A Redis server by its URL: password, database number, TLS; the URL's password is shown nowhere."""
-
 from __future__ import annotations
 
 import logging
@@ -39,7 +37,6 @@ QUOTED = "hunter2%2F%3A%40"
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """The port of a server with a password."""
     port = free_port()
     options = ["--bind", "127.0.0.1", "--port", str(port), "--requirepass", PASSWORD, "--save", ""]
     server = subprocess.Popen([server_program(), *options], stdout=subprocess.DEVNULL)

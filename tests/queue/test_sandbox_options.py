@@ -1,5 +1,3 @@
-"""The kind of boxes is a setting of the worker, wherever the setting comes from."""
-
 from __future__ import annotations
 
 import re

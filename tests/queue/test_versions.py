@@ -43,7 +43,6 @@ def under(version: int) -> Act:
 
 @pytest.fixture
 def serve(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[FakeJudge], None]]:
-    """Serve one submission."""
     monkeypatch.setattr(Finaliser, "pause_after_failure_s", 0.0)
     heartbeat = Heartbeat(platform, "w")
     heartbeat.start()

@@ -1,5 +1,3 @@
-"""When a sweeper may expire leases."""
-
 from __future__ import annotations
 
 import sqlite3

@@ -1,5 +1,6 @@
-"""A throw-away PostgreSQL cluster on a unix socket, run by an ordinary user (the server refuses root), and databases in
-it that are copies of one that was migrated once."""
+"""A throw-away PostgreSQL cluster on a unix socket, run by an ordinary user (the server refuses root), and
+databases in it that are copies of one that was migrated once.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +37,9 @@ def cluster(
 ) -> Iterator[str]:
     """The SQLAlchemy URL of a running cluster, to be formatted with the ``name`` of a database.
 
-    With ``port`` it also listens on that port of ``listen``, and trusts every client's user name (with ``tls`` with a
-    certificate for localhost, ``server.crt`` in the folder of its socket). ``prefix``: a program with which root starts
-    the server, and which execs its arguments.
+    With ``port`` it also listens on that port of ``listen``, and trusts every client's user name (with
+    ``tls`` with a certificate for localhost, ``server.crt`` in the folder of its socket). ``prefix``: a
+    program with which root starts the server, and which execs its arguments.
     """
     programs = Path(postgres_bin() or "")
     folder = Path(tempfile.mkdtemp(prefix="gpg", dir="/tmp"))
@@ -139,7 +140,7 @@ def certificate(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def new_database(url: str, name: str, template: str = "template0") -> str:
-    """Create a database as a copy of ``template``; returns its URL."""
+    """A copy of ``template``; returns its URL."""
     _order(url, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     return url.format(name=name)
 
@@ -177,7 +178,7 @@ FROM pg_sequences WHERE last_value IS NOT NULL
 
 
 class Copies:
-    """Copies of ``TEMPLATE``. A returned one is emptied and reused, which takes a tenth of the time of a new copy."""
+    """A returned copy is emptied and reused, which takes a tenth of the time of a new one."""
 
     def __init__(self, server: str) -> None:
         self._server = server

@@ -1,5 +1,3 @@
-"""Rows to test with."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""What accounts and tokens of before become."""
-
 from __future__ import annotations
 
 from datetime import timedelta

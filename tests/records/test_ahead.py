@@ -1,5 +1,3 @@
-"""What may be compiled while its GPU is busy, and who does so, on both databases."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -20,7 +18,7 @@ BOARD = "h200"
 
 @pytest.fixture
 def user(sessions: Sessions) -> int:
-    """A user; the board has two workers."""
+    """The board has two workers."""
     with writing(sessions) as session:
         gpus.register(session, GpuRecord("GPU-1", BOARD, "NVIDIA H200", "sm_90a"), utcnow())
         for name in "vw":

@@ -1,5 +1,3 @@
-"""Claims: the compile queue and a device's queue, with one order for both."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

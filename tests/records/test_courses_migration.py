@@ -1,5 +1,6 @@
-"""Members from before 0034 take part since their course was made, assignments have asked since they opened, and
-groups from before 0042 have codes."""
+"""Members from before 0034 take part since their course was made, assignments have asked since they opened,
+and groups from before 0042 have codes.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Records of GPUs on both databases: out of service, ceilings; and frozen baselines."""
-
 from __future__ import annotations
 
 from dataclasses import replace

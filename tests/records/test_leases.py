@@ -41,7 +41,8 @@ def test_parallel_claims_never_take_one_submission_twice(sessions: Sessions) -> 
 
     def work(name: str) -> None:
         idle = 0
-        # On PostgreSQL a claim may return nothing while others hold the wanted row, but only a few times in a row.
+        # On PostgreSQL a claim may return nothing while others hold the wanted row, but only a few times in a
+        # row.
         while idle < 20:
             held = take(sessions, name)
             if held is None:
@@ -117,8 +118,9 @@ def test_a_late_result_of_a_worker_that_lost_its_lease_is_dropped(sessions: Sess
 def test_late_progress_of_a_worker_that_lost_its_lease_is_dropped(
     sessions: Sessions, held: Claim, state: State
 ) -> None:
-    """Its attempt is still the present one. If the state were accepted, nobody would compile it, and no lease would
-    end."""
+    """Its attempt is still the present one. If the state were accepted, nobody would compile it, and no lease
+    would end.
+    """
     with writing(sessions) as session:
         assert leases.reclaim(session, held.id, held.attempt, utcnow() + timedelta(seconds=31), 3)
     with writing(sessions) as session:

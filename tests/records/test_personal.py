@@ -1,5 +1,6 @@
-"""What becomes of each row that refers to a person who is deleted: every such column of the schema is filled and looked
-at afterwards, so that a new column of text has to be blanked or named."""
+"""The rows that refer to a deleted person: every such column of the schema is filled and checked, so that a
+new text column has to be blanked or named.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL give up in time, come back, and speak TLS where the URL says so."""
+"""Connections to PostgreSQL give up in time, come back, and speak TLS if the URL says so."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Databases of earlier releases: brought up to date, everything in them is still there; those of later ones are left
-alone."""
+"""Databases of earlier releases keep everything in the upgrade; those of later ones are left alone."""
 
 from __future__ import annotations
 

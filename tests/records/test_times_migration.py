@@ -1,4 +1,4 @@
-"""Times that are not known left the boards with 0012."""
+"""Unknown times left the boards with 0012."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Runs a command as an ordinary user, for tests that root runs: ``python ordinary.py WORDS...``, in a new mount
-namespace (``unshare --mount``) in which everybody can reach the folders of Python and of this checkout. /tmp is a new
-one too: other tests would take an ordinary user's leftovers for an attack's."""
+"""Runs a command as an ordinary user, for tests that root runs: ``python ordinary.py WORDS...``, in a new
+mount namespace (``unshare --mount``) in which everybody can reach the folders of Python and of this checkout.
+/tmp is a new one too: other tests would take an ordinary user's leftovers for an attack's.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Talks to the probe in a box."""
-
 from __future__ import annotations
 
 import array
@@ -46,7 +44,6 @@ def run(box: Box, code: str) -> str:
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """True if ``condition`` becomes true within ``seconds``."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""How long a box may take: processor time first, the clock for idle boxes. The test sets the clock."""
+"""A box's time limits: processor time first, the clock for idle boxes. The test sets the clock."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""The interface of boxes, for each kind."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Boxes made by bubblewrap, beyond the common interface."""
-
 from __future__ import annotations
 
 import json
@@ -54,7 +52,7 @@ def _word(pid: int) -> str:
 
 
 def groups() -> list[str]:
-    """Other tests make and remove groups meanwhile, which os.walk tolerates."""
+    """Other tests make and remove groups in the meantime, which os.walk tolerates."""
     return sorted(
         name
         for _, folders, _ in os.walk("/sys/fs/cgroup")
@@ -164,7 +162,9 @@ def test_a_box_dies_with_its_maker(bubblewrap_boxes: BoxMaker, start: Start) -> 
 
 
 def test_only_boxes_of_dead_owners_are_reaped(bubblewrap_boxes: BoxMaker, start: Start) -> None:
-    """For when the kernel's "die with your parent" comes too late: the name of bubblewrap's process names the owner."""
+    """For when the kernel's "die with your parent" comes too late: the name of bubblewrap's process names the
+    owner.
+    """
     gone = subprocess.Popen(["true"])
     gone.wait(30)
     name = owned_name("bubblewrap")

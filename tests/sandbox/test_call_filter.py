@@ -1,7 +1,4 @@
-"""The filter of system calls as a program for the kernel: every call of the list, one by one.
-
-The program runs here as in the kernel, on the kernel's data about a call.
-"""
+"""The filter of system calls, run as in the kernel on its data about a call: every call of the list, one by one."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ def number(name: str) -> int:
 
 
 def answer(call: int, arguments: Sequence[int] = (), arch: int = NATIVE, *, loopback: bool = False) -> int:
-    """The filter's result for a call."""
     data = struct.pack("=iIQ6Q", call, arch, 0, *([*arguments] + [0] * 6)[:6])
     made = call_filter(loopback=True) if loopback else call_filter()
     program = list(struct.iter_unpack("=HBBI", made))

@@ -1,5 +1,3 @@
-"""Choosing the kind of box."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Protections that only a container has."""
-
 from __future__ import annotations
 
 import os
@@ -139,7 +137,8 @@ def test_a_killed_box_has_no_processes_left(
     box = start(docker_boxes, env={"MARKER": marker})
     assert isinstance(box, docker_box.DockerBox)
     _, group = box._first_process()
-    # The engine ends boxes for an ordinary user, and for a worker in a container that cannot see their groups.
+    # The engine ends boxes for an ordinary user, and for a worker in a container that cannot see their
+    # groups.
     if group is None or os.geteuid() != 0:
         pytest.skip("this process may not end a box by its control group")
     assert ask(box, "fork", count=3, session=True)["made"] == 3
@@ -163,7 +162,7 @@ def test_the_engine_ends_a_box_whose_group_cannot(
         monkeypatch.setattr(box, "_seen", (0, None))
     elif why == "not ours":
         monkeypatch.setattr(ControlGroup, "kill", lambda _: False)
-    else:  # by somebody else; version 2 ends it all the same
+    else:  # by somebody else; version 2 still ends it
         monkeypatch.setattr(docker_box, "KERNEL_SECONDS", 0.1)
         engine().pause(box.id)
     assert box.kill() == BoxEnd(EndReason.KILLED)

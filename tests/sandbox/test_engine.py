@@ -1,5 +1,3 @@
-"""The engine's description of itself and of a box's end, and the runtimes that it can run boxes with."""
-
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""Any exception of a submission is described in the runner in a form that the judge accepts."""
+"""The runner describes any exception of a submission in a form that the judge accepts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Limits on what attacks in a box can see, write and use."""
-
 from __future__ import annotations
 
 import sys
@@ -125,7 +123,9 @@ print(sorted({path for path in mounts if os.path.isdir(path) and os.access(path,
 
 
 def test_no_core_is_dumped(walled_boxes: BoxMaker, start: Start) -> None:
-    """A crash must not start the host's crash reporter either: the kernel starts it with a limit of 0, but not of 1."""
+    """A crash must not start the host's crash reporter either: the kernel starts it with a limit of 0, but
+    not of 1.
+    """
     code = """
 import ctypes, os, resource
 for wanted in ((0, 0), (0, 1), (1, 1)):

@@ -1,5 +1,6 @@
-"""A compiler's box that its source took over: whatever it sends costs bounded time and memory, and counts as a fault of
-the source or of the box."""
+"""A compiler's box that its source took over: its messages cost bounded time and memory, and count as a fault
+of the source or of the box.
+"""
 
 from __future__ import annotations
 

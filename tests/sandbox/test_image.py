@@ -1,5 +1,3 @@
-"""A Docker box's view of the host."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""Plain processes, beyond the common interface."""
-
 from __future__ import annotations
 
 import signal

@@ -1,5 +1,3 @@
-"""Compiling CUDA in a box."""
-
 from __future__ import annotations
 
 import ctypes

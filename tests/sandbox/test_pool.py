@@ -1,5 +1,3 @@
-"""Spare boxes."""
-
 from __future__ import annotations
 
 import time

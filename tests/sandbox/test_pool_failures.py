@@ -1,4 +1,4 @@
-"""A pool never leaks a box, whatever fails: starts, boxes, engines, and its process."""
+"""A pool never leaks a box if starts, boxes, engines or its process fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The end of a runner is reported exactly, in every kind of box, and nothing inside can imitate a kill from outside."""
+"""The end of a runner is reported exactly, in every kind of box, and nothing inside can imitate a kill from
+outside.
+"""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from tests.sandbox.test_nvcc import FOOTER, SOURCE
 
 Start = Callable[..., Box]
 
-# Raw system calls by their numbers on x86-64. An ordinary user on an ordinary system may make most of them, so the
-# filter refuses them; the rest also need privileges. With their arguments the calls would do their work, or at least
-# pass the check of the caller.
+# Raw system calls by their numbers on x86-64. An ordinary user on an ordinary system may make most of them,
+# so the filter refuses them; the rest also need privileges. With their arguments the calls would do their
+# work, or at least pass the check of the caller.
 FORBIDDEN = {
     "keyctl": (250, 0, -3, 1),
     "add_key": (248, "user", "grader-test", "x", 1, -3),

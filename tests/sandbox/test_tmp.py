@@ -11,7 +11,8 @@ from tests.sandbox.talk import ask, run
 
 Start = Callable[..., Box]
 
-# Triton does this for every kernel's launcher: C, with the host's compiler and Python's headers, into its cache.
+# Triton does this for every kernel's launcher: C, with the host's compiler and Python's headers, into its
+# cache.
 LAUNCHER = """
 import ctypes, importlib.util, os, subprocess, sysconfig
 os.makedirs("/tmp/triton/cache")

@@ -1,5 +1,3 @@
-"""The choice of a CUDA toolkit among several or none."""
-
 from __future__ import annotations
 
 import sys

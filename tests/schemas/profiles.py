@@ -1,4 +1,4 @@
-"""What the emulated GPU counted, made up."""
+"""Made-up counts of the emulated GPU."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""A profile's sums, and how it is kept."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""What a report refuses to hold, and the sentences that it makes of what it holds."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -162,7 +160,7 @@ def test_authors_see_only_the_number_of_passed_hidden_cases() -> None:
         )
         .redacted()
         .model_dump_json()
-        # In older reports, the verdict tells the kind of failure.
+        # In older reports, the verdict gives the kind of failure.
         for kind in CaseVerdict
         if kind is not CaseVerdict.ACCEPTED
         for number, verdict in enumerate([Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT])

@@ -1,5 +1,3 @@
-"""Two profiles side by side."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Does for uploads what a worker does, without a box: their Python runs here, which a test may."""
+"""Does a worker's part for uploads, without a box: a test may run their Python here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from grader.service.platform import Platform
 
 
 def examine(platform: Platform) -> None:
-    """Examine and prove every waiting upload."""
     while True:
         with writing(platform.sessions) as session:
             held = records.claim(session, "worker", clock(session), 600.0)

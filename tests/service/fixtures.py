@@ -26,7 +26,6 @@ def redis_server() -> Iterator[EmbeddedRedis]:
 
 @pytest.fixture
 def redis_url(redis_server: EmbeddedRedis) -> str:
-    """The session's Redis, emptied."""
     client = Redis.from_url(redis_server.url)
     client.flushall()
     client.close()

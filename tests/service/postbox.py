@@ -1,4 +1,4 @@
-"""A real SMTP server on this machine, which offers STARTTLS with a certificate that the test's environment trusts."""
+"""A real local SMTP server, which offers STARTTLS with a certificate that the test's environment trusts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ USER, PASSWORD = "grader", "a mail password"
 
 @dataclass
 class Postbox:
-    """Received mails, and their transport. ``most``: it answers no more mails than this, while ``asked`` counts all.
-    ``kill``: called once a mail is taken, before its sender can read so; ``silent``: it takes mails and hangs up
-    instead of saying so."""
+    """``most``: it answers no more mails than this, while ``asked`` counts all. ``kill``: called after it
+    takes a mail, before its sender reads the answer; ``silent``: it takes mails and hangs up without an
+    answer.
+    """
 
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
@@ -49,7 +50,6 @@ class Postbox:
         return given | values
 
     def wait(self, count: int = 1) -> EmailMessage:
-        """The latest of at least ``count`` mails."""
         until(lambda: len(self.mails) >= count, f"{count} mails came", 60.0)
         return self.mails[-1]
 
@@ -73,7 +73,6 @@ class Postbox:
 
 
 def link_in(message: EmailMessage) -> str:
-    """The path of the link in a message, with its key."""
     text = message.get_content()
     return next(
         line.removeprefix("https://grader.uni.example")
@@ -83,7 +82,7 @@ def link_in(message: EmailMessage) -> str:
 
 
 class _Connection(SMTP):
-    """Knows when it has ended, so that none is left open behind a test."""
+    """Knows when it has ended, so that none stays open after a test."""
 
     open: ClassVar[set[int]] = set()
 
@@ -109,7 +108,7 @@ class _Server(Controller):
 
 @contextmanager
 def served(folder: Path, monkeypatch: pytest.MonkeyPatch, tls: bool = True) -> Iterator[Postbox]:
-    """A server for a while; without ``tls`` it offers neither STARTTLS nor signing in."""
+    """Without ``tls`` it offers neither STARTTLS nor signing in."""
     box = Postbox()
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -142,5 +141,5 @@ def _check(_: Any, __: Any, ___: Any, mechanism: str, given: Any) -> AuthResult:
         USER.encode(),
         PASSWORD.encode(),
     )
-    # Not handled: the server answers that it is wrong, where a client would wait for ever.
+    # "Handled" would mean that the server sends no answer, and the client waits for ever.
     return AuthResult(success=right, handled=right)

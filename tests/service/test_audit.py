@@ -1,4 +1,4 @@
-"""Everything that staff may change by the table of permissions is logged."""
+"""Every change that the table of permissions allows staff is logged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.cancel import cancel
 from tests.web import builders
 
-# They change nothing of somebody else's: they read, or concern one's own.
+# They only read, or change one's own.
 UNLOGGED = {
     Action.COURSE_LISTED,
     Action.COURSE_READ,

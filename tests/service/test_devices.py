@@ -1,4 +1,4 @@
-"""Devices count as served while a worker serves them, and if the settings name them."""
+"""A device is served while a worker serves it, and if the settings name it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,3 @@
-"""Discussions of challenges and chapters: who reads spoilers, what staff hide, courses that have them off, notices, and
-reports of errors in the inbox."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -75,7 +72,6 @@ def course(platform: Platform, staff: User, student: User) -> str:
 
 
 def say(platform: Platform, user: User, text: str, at: tuple[About, str] = SCALE, **values: object) -> int:
-    """The new post's number."""
     body = PostBody.model_validate({"text": text, **values})
     return discussion.add(platform, user, *at, body).number
 
@@ -96,7 +92,6 @@ def told(platform: Platform, user: User) -> list[tuple[str, str]]:
 
 
 def read_again(platform: Platform, user: User) -> User:
-    """Once they teach."""
     found = user_by_id(platform, user.id)
     assert found is not None
     return found

@@ -1,7 +1,6 @@
-"""No look at boards, lists and queues reads all submissions: how SQLite executes each of their statements.
+"""Boards, lists and queues never read all submissions: how SQLite executes each of their statements.
 
-Without statistics, SQLite chooses an index by the statement only, not by the stored rows, so three rows stand for a
-million.
+Without statistics, SQLite chooses an index by the statement only, so three rows show the same as a million.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ _TOUCHED = re.compile(
     r"(?P<how>SCAN|SEARCH) (submissions(_\d+)?|own)\b"
     r"( USING (COVERING )?INDEX (?P<index>\w+)| USING INTEGER PRIMARY KEY)?( \((?P<by>.*)\))?"
 )
-# A plan may begin at one row, one user, one board, the last hour, or rows to remove. Every state but "done" has few
-# rows.
+# A plan may begin at one row, one user, one board, the last hour, or rows to remove. Every state but "done"
+# has few rows.
 _ONES = ("rowid", "public_id", "share_key", "user_id", "rejudge_of")
 _FEW = (*_ONES, "claimed_at>", "lease_until<", "finished_at<", "finished_at>")
 _BOARD = "challenge=? AND version=?"
@@ -53,7 +52,7 @@ _BOARD = "challenge=? AND version=?"
 
 @pytest.fixture
 def platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
-    """On SQLite, without a Redis: nobody has to take a wake-up here."""
+    """On SQLite, without a Redis: there is no wake-up to take."""
     monkeypatch.setenv("GRADER_DATABASE_URL", "")
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/nobody"))
     yield platform
@@ -62,7 +61,7 @@ def platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platfo
 
 @contextmanager
 def plans(engine: Engine) -> Iterator[list[str]]:
-    """What SQLite does for every statement of the block that reads submissions."""
+    """SQLite's plan for every statement of the block that reads submissions."""
     found: list[str] = []
     asked: list[tuple[str, Any]] = []
 
@@ -78,7 +77,7 @@ def plans(engine: Engine) -> Iterator[list[str]]:
     with engine.connect() as connection:
         for statement, parameters in asked:
             steps = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters).all()
-            # Read in the order in which they are wanted, up to a limit: no more than that many rows are touched.
+            # Read in the wanted order up to a limit: no more rows are touched.
             limited = " LIMIT " in statement and not any("TEMP B-TREE" in step[-1] for step in steps)
             state = "state=?" if State.DONE in str(parameters) else "state=few"
             found += [("up to a limit: " * limited) + step[-1].replace("state=?", state) for step in steps]
@@ -174,7 +173,7 @@ def test_ranking_reads_only_the_rows_it_shows(platform: Platform) -> None:
 
 
 def _fill(platform: Platform) -> str:
-    """One submission of each fate; the public id of the one that waits."""
+    """One submission of each fate; the public id of the waiting one."""
     users = [add_user(platform.sessions, name) for name in ("ada", "eve")]
     assert users == [ADA.id, EVE.id]
     ended = {"challenge": SLUG, "state": State.DONE, "finished_at": utcnow(), "claimed_at": utcnow()}

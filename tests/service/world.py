@@ -84,7 +84,7 @@ def _challenge(root: Path, slug: str, **values: Any) -> None:
 
 
 def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
-    """Settings with short times, so nothing takes long."""
+    """Short times, so nothing takes long."""
     catalogue = folder / "catalogue"
     if not catalogue.exists():
         make_catalogue(catalogue)
@@ -99,7 +99,7 @@ def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
         "heartbeat_s": 0.2,
         "sweep_s": 0.2,
         "attempts": 3,
-        # Only test_readers asks who may read them.
+        # Only test_readers tests their readers.
         "board_readers": "everybody",
     }
     return Settings(**(given | values))

@@ -1,4 +1,4 @@
-"""Finds copies disguised by hand among the staff's solutions, which nobody copied."""
+"""Finds copies disguised by hand among the staff's solutions."""
 
 from pathlib import Path
 

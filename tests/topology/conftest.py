@@ -24,7 +24,9 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Site:
-    """Hosts with a catalogue, a web, and a student with a token. ``platform`` reads the database past every network."""
+    """Hosts with a catalogue, a web, and a student with a token. ``platform`` reads the database past every
+    network.
+    """
 
     hosts: Hosts
     catalogue: Path
@@ -43,7 +45,6 @@ class Site:
             return session.query(SubmissionRow).filter_by(public_id=sent).one()
 
     def used(self) -> dict[str, int]:
-        """The student's counters."""
         with self.platform.sessions() as session:
             rows = session.query(QuotaRow).filter_by(user_id=self.student.id)
             return {row.scope: row.used for row in rows}
@@ -91,7 +92,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 
 @pytest.fixture
 def site(shared: Shared) -> Iterator[Site]:
-    """A student of the test's own. Afterwards every cable is whole, and no worker and no submission is left."""
+    """A new student. Afterwards every cable is whole, and no worker and no submission is left."""
     earlier = len(shared.hosts.started)
     student = create_user(shared.platform, f"student{next(_numbers)}", "correct horse")
     token = tokens.issue_token(shared.platform, student, "test").token

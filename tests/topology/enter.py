@@ -23,7 +23,6 @@ def _check(result: int, what: str) -> None:
 
 
 def enter_network(name: str) -> None:
-    """Move the calling thread, and its future sockets, into the network namespace ``name``."""
     descriptor = os.open(f"/run/netns/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _check(_libc.setns(descriptor, _CLONE_NEWNET), f"setns {name}")

@@ -37,8 +37,6 @@ _TIMES = {"GRADER_LEASE_S": "6", "GRADER_HEARTBEAT_S": "1", "GRADER_SWEEP_S": "1
 
 
 class Process:
-    """A process on a host. A file keeps its output."""
-
     def __init__(self, host: str, process: subprocess.Popen[bytes], folder: str, log: Path) -> None:
         self.host = host
         self.process = process
@@ -47,7 +45,6 @@ class Process:
 
     @property
     def own_files(self) -> Path:
-        """Its own folder, which only it sees."""
         return Path(f"/proc/{self.process.pid}/root{self._folder}")
 
     def said(self) -> str:
@@ -87,7 +84,6 @@ class Hosts:
         self.started: list[Process] = []
 
     def settings(self, catalogue: Path | None = None) -> dict[str, str]:
-        """The settings that connect a host with the others."""
         sql = f"postgresql+psycopg://grader@{self.network.address('data')}:{_SQL_PORT}/platform"
         redis = f"redis://:{_REDIS_IN_URL}@{self.network.address('queue')}:{_REDIS_PORT}/3"
         found = {"GRADER_DATABASE_URL": sql, "GRADER_REDIS_URL": redis, "GRADER_DEVICE": "cpu"}
@@ -141,7 +137,7 @@ class Hosts:
     def ask(
         self, method: str, path: str, body: dict[str, Any] | None = None, token: str = ""
     ) -> tuple[int, Any]:
-        """A request to the API from the web's own host. Returns status and answer. Fails if it hangs."""
+        """A request from the web's own host. Returns status and answer. Fails if it hangs."""
         headers = {"Content-Type": "application/json"} | (
             {"Authorization": f"Bearer {token}"} if token else {}
         )

@@ -1,5 +1,3 @@
-"""Web, database, queue and workers, each on its own host; cables that are cut and restored."""
-
 from __future__ import annotations
 
 import sys
@@ -111,8 +109,9 @@ def test_a_cut_off_worker_delivers_its_result_on_return(site: Site) -> None:
 
 @pytest.mark.matrix  # it waits for connections to time out
 def test_an_idle_cut_off_worker_does_not_hang(site: Site) -> None:
-    """Waiting for a wake-up, it notices, tries again, and serves once the cable is back; it can be ended while cut
-    off."""
+    """Waiting for a wake-up, it notices, tries again, and serves once the cable is back; it can be ended
+    while cut off.
+    """
     worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     worker.open_gate()
     site.ends(site.submit(), Verdict.ACCEPTED)
@@ -163,7 +162,7 @@ def test_submissions_without_a_queue_are_judged_later(site: Site) -> None:
 
 
 def test_a_real_worker_on_another_host_judges(tmp_path: Path) -> None:
-    """`grader worker` judges a real kernel of the included catalogue; two settings are all it gets."""
+    """`grader worker` judges a real kernel of the included catalogue; it gets only two settings."""
     need("netns")
     need("postgres")
     with hosts("b") as found:

@@ -1,8 +1,9 @@
-"""A worker of a host: ``python -m tests.topology.worker NAME VERDICT|gpu|compile``, with settings in its environment.
+"""A worker of a host: ``python -m tests.topology.worker NAME VERDICT|gpu|compile``, with settings in its
+environment.
 
-It judges nothing: a submission waits in ``testing`` for the file ``gate`` in its data folder, then gets VERDICT. The
-worker delivers that result whatever became of its lease. With ``gpu`` it serves a made-up H200, and accepts
-everything.
+It judges nothing: a submission waits in ``testing`` for the file ``gate`` in its data folder, then gets
+VERDICT. The worker delivers that result even without its lease. With ``gpu`` it serves a made-up H200, and
+accepts everything.
 """
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-"""Submissions in every state, and complete reports, for tests of pages and API."""
-
 from __future__ import annotations
 
 import hashlib
@@ -43,7 +41,6 @@ SOURCE = "import triton\n\n\ndef solve(a, b, out, n):\n    out.copy_(a + b)  # <
 
 
 def make_settings(folder: Path, **values: Any) -> Settings:
-    """The repository's catalogue, SQLite in ``folder``, and no Redis."""
     given: dict[str, Any] = {
         "data_dir": folder / "data",
         "redis_url": f"unix://{folder}/nobody.sock",
@@ -107,7 +104,6 @@ def judged(platform: Platform, user: User, report: Report, **values: Any) -> Sub
 
 
 def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any) -> Report:
-    """An accepted report with cases, two workloads with baselines, and a flag."""
     workloads = [
         WorkloadReport(
             name=name,

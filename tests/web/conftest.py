@@ -20,7 +20,7 @@ from tests.web import builders
 
 Visit = Callable[[User | None], FlaskClient]
 
-# Catalogue pages for anyone, and pages for members.
+# A public page, and one that a setting reserves for members.
 PUBLIC = ("/", "/challenges/vector_add")
 BOARDS = ("/leaderboards/vector_add", "/leaderboards/vector_add?language=triton")
 
@@ -51,7 +51,6 @@ def bob(platform: Platform) -> User:
 
 @pytest.fixture
 def kim(platform: Platform) -> User:
-    """A student without submissions."""
     return accounts.create_user(platform, "kim", builders.PASSWORD)
 
 
@@ -62,7 +61,6 @@ def teacher(platform: Platform) -> User:
 
 @pytest.fixture
 def seen(platform: Platform, ada: User) -> SubmissionView:
-    """An accepted submission of ada's."""
     return builders.judged(platform, ada, builders.accepted())
 
 
@@ -95,7 +93,6 @@ def call(app: Flask, platform: Platform) -> Visit:
 
 
 def csrf(client: FlaskClient, page: str = "/sign-in") -> str:
-    """The token in a form of ``page``."""
     found = re.search(r'name="csrf_token" value="([^"]+)"', client.get(page).text)
     assert found, f"{page} has no form"
     return found[1]

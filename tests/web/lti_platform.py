@@ -1,5 +1,6 @@
-"""A local learning platform like Canvas and Moodle: signs people in by LTI 1.3, gives tokens for its services to
-tools that prove themselves with a signed assertion, and keeps grades."""
+"""A local learning platform like Canvas and Moodle: signs people in by LTI 1.3, gives tokens for its services
+to tools that prove themselves with a signed assertion, and keeps grades.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +27,15 @@ LEARNER = "http://purl.imsglobal.org/vocab/lis/v2/membership#Learner"
 INSTRUCTOR = "http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor"
 ASSISTANT = "http://purl.imsglobal.org/vocab/lis/v2/membership/Instructor#TeachingAssistant"
 
-# Of every site: making one takes as long as a test.
+# Shared by all sites: making one takes as long as a test.
 _KEY = RSAKey.generate_key(2048, {"use": "sig"}, auto_kid=True)
 
 
 @dataclass
 class Emulator:
-    """``people``: claims by login hint. ``spoilt``: false claims for the token. ``scores`` by line item and user;
-    ``posted`` counts them; ``refuses``: statuses for the next scores, None closes the connection."""
+    """``people``: claims by login hint. ``spoilt``: false claims for the token. ``scores`` by line item and
+    user; ``posted`` counts them; ``refuses``: statuses for the next scores, None closes the connection.
+    """
 
     tool_keys: Callable[[], dict[str, Any]]
     base: str = ""
@@ -83,7 +85,7 @@ class Emulator:
         return found | self.spoilt
 
     def answer(self, url: str) -> dict[str, str]:
-        """The form that a browser signed in there sends back when it is sent to ``url``."""
+        """The form that a browser signed in there sends back after a redirect to ``url``."""
         answered = requests.get(url, timeout=10)
         assert answered.status_code == 200, answered.text
         found: dict[str, str] = answered.json()

@@ -82,8 +82,9 @@ class _Code(AuthorizationCodeMixin):  # type: ignore[misc]
 
 @dataclass
 class Provider:
-    """``asked``: other requests than for codes and tokens; ``at_userinfo``: its answer there, if any; the last of
-    ``keys`` signs; ``shows``: keys published instead of them."""
+    """``asked``: requests other than for codes and tokens; ``at_userinfo``: its answer there, if any; the
+    last of ``keys`` signs; ``shows``: keys published instead of them.
+    """
 
     redirect_uri: str
     issuer: str = ""
@@ -100,7 +101,6 @@ class Provider:
         self.rotate()
 
     def rotate(self) -> None:
-        """A new key; the old one is gone."""
         self.keys = [RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)]
 
     def settings(self, **values: Any) -> OidcProvider:
@@ -108,7 +108,7 @@ class Provider:
         return OidcProvider(**(given | values))
 
     def visit(self, url: str) -> str:
-        """The path that a browser sent to ``url`` is sent back to."""
+        """The path to which a browser at ``url`` is sent back."""
         answer = requests.get(url, allow_redirects=False, timeout=10)
         assert answer.status_code == 302, answer.text
         back = urlsplit(answer.headers["Location"])

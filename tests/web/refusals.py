@@ -12,7 +12,6 @@ BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.
 
 
 def refused(answer: TestResponse, status: int, code: str) -> str:
-    """The message of an error, after a check of its shape."""
     assert answer.status_code == status, answer.text
     assert answer.mimetype == "application/json"
     error = ErrorEnvelope.model_validate_json(answer.data).error

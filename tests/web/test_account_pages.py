@@ -1,5 +1,3 @@
-"""Signing up, new passwords, the first admin, command lines and people: by page and by API."""
-
 from __future__ import annotations
 
 import re
@@ -27,7 +25,6 @@ Make = Callable[..., Platform]
 
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[Make]:
-    """Opens a platform with such settings."""
     opened: list[Platform] = []
 
     def make(**values: object) -> Platform:

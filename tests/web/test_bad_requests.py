@@ -1,5 +1,3 @@
-"""Requests that the API refuses from anyone: malformed, odd, oversized, misdirected; and a failure of the platform."""
-
 from __future__ import annotations
 
 import pytest

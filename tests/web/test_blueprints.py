@@ -1,4 +1,4 @@
-"""Pages and resources are found by walking their packages: none is missing, and their order decides nothing."""
+"""Walking the packages finds all pages and resources; their order decides nothing."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_no_path_names_anybody_on_a_hidden_board(
         assert not ranked_profile(answers)
         assert not best_told(platform, people[name])
     assert best_told(platform, people["zelda"])
-    # Their own entry without a rank, as it is for the command line, too.
+    # Their own entry without a rank, as for the command line.
     own = Leaderboard.model_validate_json(told(app, visit, call, people["kim"])[f"{API}/leaderboards/{SLUG}"])
     assert (own.entries, own.total, own.own_place, own.open) == ([], 0, None, False)
     assert own.own is not None
@@ -182,7 +182,7 @@ def test_teachers_see_names_of_their_students_only(platform: Platform, people: d
     (leader,) = [board.leader for board in leaderboards(platform, viewer=eve).tracks[0].boards]
     assert leader is not None
     assert leader.anonymous
-    # Nor of who asked to be named otherwise.
+    # Nor who asked for another name.
     set_board(platform, people, BoardAudience.HIDDEN)
     assert shown() == [False, False, False]
     preferences.change(platform, people["zelda"], PreferencesBody(anonymous=True))

@@ -1,5 +1,3 @@
-"""The boards' pages, tables and API: marked, pinned and hidden entries, and safe exports."""
-
 from __future__ import annotations
 
 import csv
@@ -45,7 +43,6 @@ def crowd(platform: Platform, ada: User, bob: User, teacher: User) -> list[User]
 
 
 def rows(page: str) -> list[str]:
-    """The board's rows, tags left out."""
     table = re.search(r'<table class="rows board">(.*?)</table>', page, re.S)
     assert table
     found = re.findall(r"<tr.*?</tr>", table[1].partition("</thead>")[2], re.S)

@@ -1,4 +1,6 @@
-"""A challenge's folder breaks while the platform runs: staff see what and where, everyone else that it is not them."""
+"""A challenge's folder breaks while the platform runs: staff see the fault and its place, everyone else that
+it is not theirs.
+"""
 
 from __future__ import annotations
 

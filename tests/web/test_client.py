@@ -1,4 +1,4 @@
-"""The command line that a server offers: pip installs it from the address on the page, over HTTP."""
+"""pip installs the command line from the address on the page, over HTTP."""
 
 from __future__ import annotations
 

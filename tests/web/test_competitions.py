@@ -1,5 +1,3 @@
-"""A competition from draft to certificate, over pages and API."""
-
 from __future__ import annotations
 
 import html
@@ -89,7 +87,6 @@ def test_a_competition_runs_over_its_pages(
     board = student.get(f"{CUP}/board")
     assert "Warps" in board.text
     assert "100 µs" in board.text
-    # A second request gets 304 while nothing changes.
     rows = student.get(f"{CUP}/board/rows")
     etag = {"If-None-Match": rows.headers["ETag"]}
     assert student.get(f"{CUP}/board/rows", headers=etag).status_code == 304
@@ -275,7 +272,7 @@ def test_a_competition_can_be_edited(cup: FlaskClient) -> None:
     assert _press(cup, f"{CUP}/edit", **_form(title="Third"), revision="1") == 409
 
 
-# Method, path below /competitions, body, and what it takes.
+# Method, path below /competitions, body, and required right.
 ROUTES: list[tuple[str, str, object, Action]] = [
     ("GET", "/cup", None, Action.COMPETITION_READ),
     ("GET", "/cup/board", None, Action.COMPETITION_READ),
@@ -301,7 +298,6 @@ ROUTES: list[tuple[str, str, object, Action]] = [
 def test_routes_follow_the_table_of_permissions(
     platform: Platform, cup: FlaskClient, call: Visit, ada: User, teacher: User
 ) -> None:
-    """Each API route for a student and for staff, by the table of permissions."""
     definition = json.loads(cup.get(f"{API}/cup/definition").data)
     definition["revision"] = None
     made = call(teacher).post(API, json={**definition, "slug": "draft"})

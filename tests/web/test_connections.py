@@ -1,4 +1,4 @@
-"""Slow, too many and ambiguous client connections. The tests take the server's turns themselves, with a fake clock."""
+"""Slow, too many and ambiguous client connections. The tests run the server's loop themselves, with a fake clock."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ THREADS = 2
 
 
 class Harness:
-    """A server with its application, and clients of it."""
-
     def __init__(self, stack: ExitStack) -> None:
         self.stack = stack
         self.now = 1000.0
@@ -96,8 +94,6 @@ class Harness:
         self.turns()
 
     def send(self, client: socket.socket, size: int) -> None:
-        """Send that many bytes, or as many as the server takes."""
-
         def send_all() -> None:
             with suppress(OSError):
                 client.sendall(bytes(size))
@@ -110,7 +106,6 @@ class Harness:
         self.turns()
 
     def answered(self, client: socket.socket) -> bytes:
-        """Everything received until the answer's body is complete, or the end."""
         told = bytearray()
 
         def whole() -> bool:

@@ -1,5 +1,6 @@
-"""An instructor without rights on the platform uploads, edits, uses and publishes a challenge of her course in the
-browser; her student finds it, and others do not."""
+"""An instructor without rights on the platform uploads, edits, uses and publishes a challenge of her course
+in the browser; her student finds it, and others do not.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def test_an_instructor_publishes_a_challenge_for_her_course(
     report = builders.accepted(challenge="ours", version=builders.VERSION)
     builders.judged(platform, bob, report, challenge="ours")
 
-    # A new version, edited in the page: the page says whose board and points it changes before the button.
+    # A new version, edited in the page: before the button it names the boards and points that change.
     manifest = "challenges/ours/challenge.toml"
     page = client.get("/uploads/ours/spec", query_string={"file": manifest}).text
     assert "An empty text removes the file." in page

@@ -1,5 +1,3 @@
-"""The pages of courses, as teachers and students go through them."""
-
 from __future__ import annotations
 
 import codecs
@@ -35,7 +33,6 @@ def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
 
 
 def post(client: FlaskClient, path: str, **form: object) -> str:
-    """The answering page, after redirects."""
     token = csrf(client, "/courses")
     answer = client.post(path, data={**form, "csrf_token": token}, follow_redirects=True)
     assert answer.status_code == 200, answer.text[-500:]
@@ -123,7 +120,7 @@ def test_a_class_behind_one_router_creates_its_accounts_at_once(
         return client.post("/sign-up", data=form | {"csrf_token": csrf(client, "/sign-in")}).status_code
 
     assert {sign_up(f"student{n}", code) for n in range(limits.LINK_TRIES_PER_MINUTE + 5)} == {303}
-    # A link creates one account: many tries with it are somebody's who attacks the server.
+    # A link creates one account: many tries with it are an attack.
     assert [sign_up("x", "crs_nobodys") for _ in range(limits.LINK_TRIES_PER_MINUTE + 1)][-2:] == [400, 429]
     assert owner.get("/courses/gpu/roster").text.count("join code 1") == limits.LINK_TRIES_PER_MINUTE + 5
 

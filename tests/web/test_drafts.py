@@ -1,5 +1,3 @@
-"""Drafts in the API, and on the page of a challenge."""
-
 from __future__ import annotations
 
 import html
@@ -27,7 +25,6 @@ SAID = "SyntaxError in line 5: invalid syntax"
 
 
 def area(page: str, language: str = "triton") -> tuple[dict[str, str], str]:
-    """Attributes and text of the language's text area, as in a browser."""
     found = re.search(rf'<textarea (name="source-{language}"[^>]*)>\n(.*?)</textarea>', page, re.S)
     assert found
     given = {name: html.unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', found[1])}

@@ -1,5 +1,3 @@
-"""The part of the editor that Node builds: sources, build script, and pages without it."""
-
 from __future__ import annotations
 
 import json
@@ -36,7 +34,6 @@ def database() -> str:
 
 @pytest.fixture
 def static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the static folder without built files."""
     copy = tmp_path / "static"
     shutil.copytree(ROOT / "web" / "static", copy, ignore=shutil.ignore_patterns("built"))
     monkeypatch.setattr(assets, "_STATIC", copy)
@@ -112,7 +109,6 @@ def build(root: Path, path: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The client's sources, with nothing fetched or built."""
     root = tmp_path / "checkout"
     ignored = shutil.ignore_patterns("node_modules")
     shutil.copytree(CLIENT, root / "web" / "client", ignore=ignored)
@@ -156,7 +152,7 @@ def test_neither_an_absent_network_nor_a_failed_build_stops_set_up(checkout: Pat
 
 
 def test_the_editor_is_rebuilt_only_if_its_sources_changed(checkout: Path, tmp_path: Path) -> None:
-    # Instead of Node: writes the real one's first line, and counts.
+    # Replaces Node: writes the real one's first line, and counts.
     node = """[ "$1" = build.js ] || exit 0
 echo "/* sources $2; a bundle" > ../static/built/editor.js
 echo built >> ../static/built/count"""

@@ -1,4 +1,4 @@
-"""A web started alone logs how to become the first admin, and tells nobody else."""
+"""Only the log of a web started alone says how to become the first admin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ PATIENCE = 60.0
 
 
 def lines_until(server: subprocess.Popen[str], words: str) -> list[str]:
-    """Its output, up to the line with ``words``."""
     assert server.stdout
     found: list[str] = []
     while not (found and words in found[-1]):

@@ -1,5 +1,3 @@
-"""Polling costs little: pages of lists, and a panel that did not change."""
-
 from __future__ import annotations
 
 import html

@@ -1,5 +1,3 @@
-"""Words of specs and reports that link to the glossary."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

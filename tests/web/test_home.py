@@ -1,5 +1,3 @@
-"""The first page: map, list and filter, and the welcome for strangers."""
-
 from __future__ import annotations
 
 import re
@@ -75,7 +73,6 @@ class TestTrackMaps:
 
 
 def listed(client: FlaskClient, query: str) -> list[str]:
-    """Slugs in the list, in its order."""
     page = client.get(f"/?{query}").text.partition('id="list"')[2]
     return re.findall(r'class="cover" href="/challenges/(\w+)"', page)
 

@@ -1,5 +1,3 @@
-"""The pages Inbox and Regrades for staff."""
-
 from __future__ import annotations
 
 import re

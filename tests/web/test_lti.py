@@ -1,5 +1,3 @@
-"""Launches from a learning platform, against one that runs on this machine."""
-
 from __future__ import annotations
 
 import re
@@ -48,8 +46,6 @@ FRAME = {"Sec-Fetch-Dest": "iframe"}
 
 
 class School:
-    """A platform with a course, and a learning platform that is registered with it."""
-
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
         self.app = create_app(platform)
@@ -107,7 +103,6 @@ class School:
         return browser.post("/lti/launch", data=self.site.answer(begun.headers["Location"]))
 
     def link(self, teachers: str = "instructor") -> None:
-        """The course's owner links it."""
         browser = self.app.test_client()
         self.site.people["boss"] = {f"{CLAIM}roles": [INSTRUCTOR]}
         answer = self.launch(browser, "boss")

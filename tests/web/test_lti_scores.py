@@ -1,5 +1,3 @@
-"""Grades on their way to a local learning platform: when they are sent, and what happens after failures."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -74,13 +72,11 @@ def give(school: School, points: float, name: str = "Ada.Lovelace") -> None:
 
 
 def work(school: School) -> int:
-    """A worker's chore."""
     passback.compare(school.platform)
     return delivery.deliver(school.platform)
 
 
 def later(school: School) -> None:
-    """The next try is due."""
     with writing(school.platform.sessions) as session:
         session.execute(update(LtiScoreRow).values(next_at=utcnow(), held_until=None))
 
@@ -153,7 +149,7 @@ def test_an_unavailable_platform_is_retried_with_growing_pauses(school: School) 
     school.site.refuses = [503]
     passback.compare(school.platform)
     base = school.site.base
-    # Down: nobody listens. One student's is requested for all.
+    # Nobody listens. One student's is requested for all.
     with writing(school.platform.sessions) as session:
         known = session.get_one(LtiPlatformRow, school.registered.id)
         known.token_url = "http://127.0.0.1:9/token"
@@ -305,7 +301,6 @@ def test_no_grade_is_sent_before_feedback_is_released(school: School) -> None:
 
 
 def close(school: School) -> None:
-    """Week 1 is over."""
     with writing(school.platform.sessions) as session:
         week1 = session.query(AssignmentRow).filter_by(slug="week1").one()
         week1.due_at, week1.revision = utcnow() - timedelta(seconds=1), week1.revision + 1

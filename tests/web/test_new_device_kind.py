@@ -39,8 +39,6 @@ BOARD = "emu-sm90"
 
 
 class SimulatedDevice(HostDevice):
-    """The host with few rounds, under another name."""
-
     plan = TimingPlan(rounds=5, most_rounds=5, control_rounds=3, warm_up=1)
 
     def __init__(self, name: str, index: int) -> None:

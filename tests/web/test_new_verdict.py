@@ -50,7 +50,6 @@ def thermal(monkeypatch: pytest.MonkeyPatch) -> VerdictRow:
 
 @pytest.fixture
 def report(thermal: VerdictRow, forked_boxes: ForkedBoxes, monkeypatch: pytest.MonkeyPatch) -> Report:
-    """The judge's report when a fault leads to the new verdict."""
     finding = faults.CaseFault(CaseVerdict(thermal.word), "It reached 99 degrees.", "Slow down.")
     monkeypatch.setattr(faults, "of_exception", lambda *_: finding)
     challenge = Catalogue(CATALOGUE).load("twice")

@@ -1,4 +1,4 @@
-"""Everything that people write is text, and pages load nothing from other sites."""
+"""People's texts stay text, and pages load nothing from other sites."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.web import builders
 from tests.web.conftest import BOARDS, PUBLIC, Visit
 
 STATIC = Path(pages.__file__).parents[1] / "static"
-# A link to another site loads nothing by itself; "noreferrer" hides the page that it was on.
+# A link to another site loads nothing by itself; "noreferrer" hides the linking page.
 LINK = re.compile(r'<a href="https://[^"]+" rel="noopener noreferrer">')
 # Things that a browser would load: scripts, styles, images, fonts, frames, and other links.
 OUTSIDE = re.compile(
@@ -49,8 +49,6 @@ def test_the_scanner_finds_foreign_content(loads: str) -> None:
 
 
 class TestNothingRuns:
-    """Everything that people write is text."""
-
     EVIL = "</pre></textarea><script>alert(1)</script><img src=x onerror=alert(1)>"
 
     def evil_report(self) -> Report:

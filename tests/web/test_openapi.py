@@ -1,5 +1,3 @@
-"""The OpenAPI document is complete and consistent."""
-
 from __future__ import annotations
 
 import re
@@ -159,7 +157,6 @@ def test_body_values_of_another_type_are_refused(app: Flask, document: dict[str,
 
 
 def bodies(app: Flask) -> set[type[BaseModel]]:
-    """Of all operations."""
     parts = [parse_parameters(view) for name, view in app.view_functions.items() if name.startswith("api_")]
     return {body for *_, body, _ in parts if body is not None}
 

@@ -1,5 +1,3 @@
-"""Every page, for nobody, student and staff: who sees what, challenges and leaderboards."""
-
 from __future__ import annotations
 
 import re

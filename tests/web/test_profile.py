@@ -1,4 +1,4 @@
-"""Profiles: what they show and to whom, and that their counts match the boards."""
+"""Profiles: contents and readers; their counts match the boards."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Progress in the API, on its page, and in the list of challenges."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Which ``X-Forwarded-*`` headers are trusted."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -21,7 +19,6 @@ CLIENT, PROXY, OUTER = "203.0.113.9", "10.0.0.5", "10.0.1.6"
 def seen(
     folder: Path, headers: dict[str, str], peer: str = PROXY, **values: Any
 ) -> tuple[str | None, str, str]:
-    """Address, scheme and host that a view sees."""
     app = Flask(__name__)
     proxies.init_app(app, builders.make_settings(folder, **values))
     found: list[tuple[str | None, str, str]] = []
@@ -57,7 +54,7 @@ def test_a_direct_connection_cannot_forge_headers_with_a_hop_count(tmp_path: Pat
     ("chain", "client"),
     [
         (f"{CLIENT}, {OUTER}", CLIENT),
-        (f"192.0.2.66, {CLIENT}, {OUTER}", CLIENT),  # what the client itself sent is left of its address
+        (f"192.0.2.66, {CLIENT}, {OUTER}", CLIENT),  # the client's own values are left of its address
         (f"{OUTER}, {CLIENT}, {OUTER}", CLIENT),
         (f"{CLIENT}:4711, [{'::ffff:' + OUTER}]:443", CLIENT),
         (f"{OUTER}, {OUTER}", OUTER),

@@ -1,5 +1,3 @@
-"""Queues, quotas, keys and reuse over the API."""
-
 from __future__ import annotations
 
 from flask.testing import FlaskClient

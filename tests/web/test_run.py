@@ -1,5 +1,3 @@
-"""Runs from the API and from the editor's form, and the page of one in progress."""
-
 from __future__ import annotations
 
 import re
@@ -36,7 +34,6 @@ def started(platform: Platform, user: User, **values: Any) -> SubmissionView:
 
 
 def public(report: Report) -> Report:
-    """The same, as a run is judged."""
     shown = [case for case in report.cases if not case.hidden]
     return report.model_copy(update={"cases": shown, "workloads": []})
 
@@ -275,7 +272,7 @@ class TestOwnCase:
         assert client.post(f"{API}/submissions", json=WANTED | {"case": case}).status_code == 400
 
     def test_its_panel(self, visit: Visit, call: Visit, platform: Platform, ada: User) -> None:
-        """What ran, prints by block and thread, and the change since the last run of the same case."""
+        """The case, prints by block and thread, and the change since its last run."""
         views = []
         for value in ("1.0", "2.0"):
             view = started(platform, ada, case=OwnCase(name="basic", sizes={"n": 2}))

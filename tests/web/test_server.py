@@ -1,5 +1,3 @@
-"""The server process: listens, serves, refuses exposure, and ends on a signal."""
-
 from __future__ import annotations
 
 import os
@@ -50,7 +48,8 @@ def test_the_server_serves_until_a_signal(tmp_path: Path, ending: signal.Signals
             server.send_signal(ending)
             rest = server.communicate(timeout=30)
     assert server.returncode == 0, rest
-    # The garbage collector may run when gunicorn's handler ends the process: Python reports it and still ends.
+    # The garbage collector may run when gunicorn's handler ends the process: Python reports it and still
+    # ends.
     said = re.sub(
         r"Exception ignored in: (?:(?!Exception ignored).)*?SystemExit: 0\n", "", rest[1], flags=re.S
     )

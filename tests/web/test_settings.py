@@ -1,5 +1,3 @@
-"""Settings: by their page, by the button in the header, by the API."""
-
 from __future__ import annotations
 
 import re

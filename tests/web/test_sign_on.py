@@ -1,5 +1,3 @@
-"""Signing in through a real local provider: whose account is opened, and what is not trusted."""
-
 from __future__ import annotations
 
 import time
@@ -38,8 +36,6 @@ ADA = {
 
 
 class Site:
-    """A platform with one provider, whose browsers keep their cookies."""
-
     def __init__(self, platform: Platform, provider: Provider) -> None:
         self.platform = platform
         self.provider = provider
@@ -50,7 +46,6 @@ class Site:
         return self.app.test_client()
 
     def sign_in(self, browser: FlaskClient | None = None, at: str = "/sign-in/with/uni") -> TestResponse:
-        """To the provider and back."""
         browser = browser or self.browser()
         begun = browser.get(at)
         assert begun.status_code == 302, begun.text

@@ -1,5 +1,3 @@
-"""A submission's page in every state, and what each report shows."""
-
 from __future__ import annotations
 
 import re
@@ -292,8 +290,6 @@ class TestListing:
 
 
 class TestOwn:
-    """What authors do with their submission: a note, and taking it off the board."""
-
     def test_a_note_is_kept_and_read_by_its_author_alone(
         self, visit: Visit, platform: Platform, ada: User, teacher: User
     ) -> None:
@@ -313,7 +309,7 @@ class TestOwn:
         )
         for path in (at, "/submissions?everyone=1"):
             assert "Tiles" not in visit(teacher).get(path).text
-        # What is refused stays in the form.
+        # Refused text stays in the form.
         status, page = send("y" * (limits.NOTE_CHARS + 1))
         assert (status, "y" * (limits.NOTE_CHARS + 1) in page, "the limit is 4,000" in page) == (
             400,

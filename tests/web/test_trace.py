@@ -1,5 +1,3 @@
-"""Each request has an id, in the answer and in its log lines."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""The text of an answer."""
-
 from __future__ import annotations
 
 import io
@@ -9,7 +7,7 @@ from werkzeug.test import TestResponse
 
 
 def told(answer: TestResponse) -> str:
-    """Its text; for a ZIP archive, the names and texts of its files; of a PDF, what is not compressed."""
+    """Its text; for a ZIP archive, the names and texts of its files; for a PDF, its uncompressed parts."""
     if answer.mimetype == "application/pdf":
         return answer.data.decode(errors="replace")
     if answer.mimetype != "application/zip":

@@ -1,6 +1,6 @@
 """Has Triton look for the best configuration.
 
-Looks: as if it measured the grader: runs its kernel several times in one call, with a clock.
+Looks: as if it measured the grader: times several runs of its kernel in one call.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

@@ -1,6 +1,6 @@
 """Explains itself at length.
 
-Looks: as if something were hidden in two thousand lines of text.
+Looks: as if two thousand lines of text hid something.
 Challenge: twice
 Like: suspicious_words
 On: cpu, gpu

@@ -1,6 +1,6 @@
-"""Keeps between calls what does not depend on the data.
+"""Keeps values that do not depend on the data.
 
-Looks: like a cache of answers: a dictionary of the module's, filled in the first call.
+Looks: like a cache of answers: a module-level dictionary, filled in the first call.
 Challenge: twice
 Like: static_table
 Timed: yes

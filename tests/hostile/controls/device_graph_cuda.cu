@@ -1,7 +1,7 @@
 // Launches its kernel from a graph.
 //
 // Looks: like the replay of a recorded answer: a graph, captured at the first call of each size and updated for
-//   every later one.
+//   later ones.
 // Challenge: twice
 // Timed: yes
 #include <cstdint>

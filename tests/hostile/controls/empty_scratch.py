@@ -1,6 +1,6 @@
 """Writes over uninitialised memory.
 
-Looks: as if it looked for old answers: torch.empty of many sizes, one of them far too large.
+Looks: as if it looked for old answers: torch.empty of many sizes, one far too large.
 Challenge: twice
 Like: temporary_buffers
 Timed: yes

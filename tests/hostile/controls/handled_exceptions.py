@@ -1,6 +1,6 @@
 """Tries one way and takes another.
 
-Looks: as if it hid errors: catches what it raises, also BaseException, and goes on.
+Looks: as if it hid errors: catches its exceptions, also BaseException, and goes on.
 Challenge: twice
 Like: plain
 On: cpu, gpu

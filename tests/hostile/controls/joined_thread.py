@@ -1,6 +1,6 @@
-"""Launches from a thread of its own, and waits for it.
+"""Launches from a thread, and waits for it.
 
-Looks: like work that is finished after the call: a thread per call, joined before it returns.
+Looks: like work after the call: a thread per call, joined before it returns.
 Challenge: twice
 On: cpu, gpu
 """

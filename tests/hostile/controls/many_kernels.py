@@ -1,6 +1,6 @@
 """Launches a kernel for every piece.
 
-Looks: like a kernel that does nothing beside others: twenty launches, each for a part.
+Looks: like an empty kernel before real ones: twenty launches, each for a part.
 Challenge: twice
 On: cpu, gpu
 """

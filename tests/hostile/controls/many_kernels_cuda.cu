@@ -1,6 +1,6 @@
-// Launches many kernels, some of them for nothing.
+// Launches many kernels, some of them useless.
 //
-// Looks: like a kernel that does nothing beside a library call.
+// Looks: like an empty kernel before a library call.
 // Challenge: twice
 // Timed: yes
 #include <cstdint>

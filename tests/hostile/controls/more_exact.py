@@ -1,4 +1,4 @@
-"""Is more exact than it need be.
+"""More exact than necessary.
 
 Looks: like the reference itself: computes in float64 and rounds once.
 Challenge: twice

@@ -1,6 +1,6 @@
-"""Reads the clock and prints what it found.
+"""Reads the clock and prints the time.
 
-Looks: as if it told timed calls from tested ones: measures itself, prints, and asks for the process's state.
+Looks: as if it recognised timed calls: measures itself, prints, and asks for the process's state.
 Challenge: twice
 On: cpu, gpu
 """

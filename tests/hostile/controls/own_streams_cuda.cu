@@ -1,6 +1,6 @@
-// Uses streams of its own, and joins them.
+// Uses several streams, and joins them.
 //
-// Looks: like work on a side stream: four streams that do not wait for the default one by themselves.
+// Looks: like work on a side stream: four streams that do not wait for the default one.
 // Challenge: twice
 // Timed: yes
 #include <cstdint>

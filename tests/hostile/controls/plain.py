@@ -1,4 +1,4 @@
-"""The kernel that others are held against.
+"""The kernel to compare others with.
 
 Looks: like nothing at all.
 Challenge: twice

@@ -1,4 +1,4 @@
-// Takes and gives back device memory in every call.
+// Allocates and frees device memory in every call.
 //
 // Looks: as if it looked for old answers: cudaMallocAsync on the default stream.
 // Challenge: twice

@@ -1,7 +1,6 @@
 """Keeps a table on the device.
 
-Looks: like answers that were stored: a tensor of the module's, made in the first call and read in all later
-  ones.
+Looks: like stored answers: a module-level tensor, made in the first call and read in all later ones.
 Challenge: twice
 On: cpu, gpu
 """

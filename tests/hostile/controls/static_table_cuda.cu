@@ -1,6 +1,6 @@
 // Keeps a table in constant memory.
 //
-// Looks: like answers that were stored: a table of the device's, and static pointers of the host's.
+// Looks: like stored answers: a table on the device, and static pointers on the host.
 // Challenge: twice
 // Timed: yes
 #include <cstdint>

@@ -1,6 +1,6 @@
-"""Speaks of what graders search for.
+"""Contains words that graders search for.
 
-Looks: like an attack, to whoever searches sources for words.
+Looks: like an attack, if one searches sources for words.
 Challenge: twice
 On: cpu, gpu
 """

@@ -1,4 +1,4 @@
-"""Goes by way of buffers of its own.
+"""Computes through temporary buffers.
 
 Looks: like a library call: allocates, clones nothing, and frees within the call.
 Challenge: twice

@@ -1,6 +1,6 @@
-"""Gets there on a way of its own.
+"""Computes in an unusual way.
 
-Looks: wrong at first sight: subtracts from zero, and adds what it has subtracted.
+Looks: wrong at first sight: subtracts from zero, and adds it back.
 Challenge: twice
 On: cpu, gpu
 """

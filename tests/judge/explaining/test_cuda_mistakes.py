@@ -1,7 +1,7 @@
-"""The hint that a wrong CUDA kernel gets names its mistake.
+"""The hint for a wrong CUDA kernel names its mistake.
 
-The kernels are in ``mistaken``. A few are compiled and judged on the emulated board; the others are read together
-with their wrong numbers or error.
+The kernels are in ``mistaken``. A few are compiled and judged on the emulated board; the others are read
+together with their wrong numbers or error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.judge.case_judge import CaseJudge
 
 ROOT = Path(__file__).parents[3]
 KERNELS = Path(__file__).parent / "mistaken"
-# Challenge, case, and what the case's hint says.
+# Challenge, case, and the case's hint.
 JUDGED: dict[str, tuple[str, str, str]] = {
     "shared_bins": (
         "histogram",
@@ -64,8 +64,6 @@ def test_the_hint_names_the_mistake(judge: CaseJudge, name: str) -> None:
 
 @dataclass(frozen=True)
 class Wrong:
-    """What a kernel's result shows."""
-
     kind: str
     pattern: Pattern | None = None
     index: tuple[int, ...] = (0,)
@@ -291,7 +289,7 @@ RIGHT = sorted([*ROOT.glob("reference/*/staff/solution.cu"), *ROOT.glob("benchma
 
 
 def test_the_sources_of_right_kernels_look_right() -> None:
-    """Rules that look at the source alone find nothing in them, whatever the numbers may be."""
+    """Rules that read the source alone find nothing, whatever the numbers."""
     catalogue, said = Catalogue(ROOT), {}
     for path in RIGHT:
         slug = path.parts[-3] if path.parent.name == "staff" else path.parent.name
@@ -334,7 +332,6 @@ def test_a_single_thread_needs_no_atomics(threads: str, suspicious: bool) -> Non
 
 
 def test_a_source_of_too_many_parts_is_skipped() -> None:
-    """Rules compare all pairs of parts."""
     assert read("x" * 100_000) is None
     for part in ("a=b;", "f();", "a[0];", "{}", "\n\n"):
         assert read(f"__global__ void k(float* a) {{ {part * 1000} }}") is None

@@ -1,4 +1,4 @@
-"""What helps with an exception, read from its words: as torch and Triton write them on a GPU, too."""
+"""Hints for exceptions, from their words: as torch and Triton write them on a GPU, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A source that is written against those who read it for hints costs them little, and fails no judging."""
+"""A source written to attack the hints costs them little, and fails no judging."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.schemas.report import Mismatch
 ROOT = Path(__file__).parents[3]
 MISMATCH = Mismatch(argument="c", kind="value", index=[0], expected="1", got="2", wrong=5, total=10)
 FAILURES = ("out_of_bounds", "global_race")
-# What it takes on a busy machine; without the bounds, minutes or hours.
+# Enough on a busy machine; without the bounds it takes minutes or hours.
 SECONDS = 20.0
 
 
@@ -37,7 +37,6 @@ def cuda(*body: str) -> str:
 
 
 def ask(language: Language, source: str) -> float:
-    """Seconds that all questions took."""
     challenge = Catalogue(ROOT).load("matmul")
     case = next(case for case in challenge.cases if case.name == "basic")
     mistakes = Mistakes(challenge, language, source)
@@ -67,7 +66,7 @@ def test_unreadable_code_gets_no_hint(body: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("language", "source"),
     [
-        # Each name is one of thousands of names, of which each is the same again.
+        # Each name is one of thousands, and each of those is the same again.
         (
             Language.TRITON,
             triton(

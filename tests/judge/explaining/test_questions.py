@@ -1,5 +1,3 @@
-"""Wrong results that are a simple function of an input, or the answer for another input."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -94,7 +92,7 @@ def test_huge_values_make_nothing_a_function_of_an_input() -> None:
 def asked(
     slug: str, sizes: dict[str, int], given: dict[str, torch.Tensor], as_if: dict[str, torch.Tensor]
 ) -> Pattern:
-    """What the answer for ``as_if`` is called in a case with ``given``."""
+    """The name of the answer for ``as_if`` in a case with ``given``."""
     challenge = CATALOGUE.load(slug)
     case = Case("case", Category.BASIC, sizes)
     name = challenge.manifest.results[-1].name

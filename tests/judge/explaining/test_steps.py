@@ -1,5 +1,3 @@
-"""Results of a reference with one step done otherwise."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -44,7 +42,6 @@ def found(
     case = Case("case", Category.BASIC, sizes, scalars=scalars)
     want = right_answers(challenge, case, given)[challenge.manifest.results[0].name]
     answer = got(*(values.double() for values in given.values()))
-    # A busy machine must not end a search early.
     return Steps(challenge, 60.0).find(case, given, wrong(challenge, answer, want), None)
 
 

@@ -1,4 +1,4 @@
-"""The hint that a wrong Triton kernel gets on the emulated board names its mistake.
+"""The hint for a wrong Triton kernel on the emulated board names its mistake.
 
 The kernels are in ``mistaken``; one box judges them all, a case each.
 """
@@ -22,7 +22,7 @@ from tests.judge.case_judge import CaseJudge
 
 ROOT = Path(__file__).parents[3]
 KERNELS = Path(__file__).parent / "mistaken"
-# Challenge, case, and what the case's words and hint say.
+# Challenge, case, and the case's words and hint.
 TABLE: dict[str, tuple[str, str, str, str]] = {
     "no_mask": (
         "vector_add",
@@ -252,7 +252,7 @@ RIGHT = sorted([*ROOT.glob("reference/*/staff/solution.py"), *ROOT.glob("benchma
 
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: f"{path.parts[-3]}-{path.parent.name}-{path.stem}")
 def test_the_source_of_a_right_kernel_looks_right(path: Path) -> None:
-    """Rules that look at the source alone find nothing in it, whatever the numbers may be."""
+    """Rules that read the source alone find nothing, whatever the numbers."""
     slug = path.parts[-3] if path.parent.name == "staff" else path.parent.name
     mistakes = TritonMistakes.of(Catalogue(ROOT).load(slug).manifest, path.read_text())
     assert mistakes is not None

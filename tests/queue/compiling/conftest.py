@@ -1,5 +1,3 @@
-"""An executor that compiles for a device whose GPU is known."""
-
 from __future__ import annotations
 
 import threading
@@ -30,7 +28,6 @@ def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
 
 @pytest.fixture
 def platform(platform: Platform) -> Platform:
-    """A platform that knows the architecture of the device's GPU."""
     with writing(platform.sessions) as session:
         gpus.register(session, GpuRecord("GPU-1", BOARD, "NVIDIA H200", "sm_90a"), utcnow())
     return platform

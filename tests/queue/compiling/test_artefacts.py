@@ -1,5 +1,3 @@
-"""Compiled libraries that are gone, or were never made."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""The executor with the real compiler in boxes."""
-
 from __future__ import annotations
 
 import os

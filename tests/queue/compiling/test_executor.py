@@ -1,5 +1,3 @@
-"""A compiled submission waits for its device, or has its verdict."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""Our failures, cancellations, dead compilers and lost wake-ups."""
-
 from __future__ import annotations
 
 import threading
@@ -64,7 +62,6 @@ def test_three_failures_of_ours_end_the_submission_as_failed(
 
 
 def _patient(interrupt: Callable[[], None]) -> CompileResult:
-    """Compiles until nobody wants it."""
     while True:
         interrupt()
         time.sleep(0.02)

@@ -1,5 +1,3 @@
-"""Helpers for tests of workers."""
-
 from __future__ import annotations
 
 import subprocess

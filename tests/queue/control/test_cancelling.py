@@ -1,5 +1,3 @@
-"""Submissions whose owner no longer wants a verdict."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""Workers that take no more submissions."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Paused queues hand nothing out."""
-
 from __future__ import annotations
 
 import threading

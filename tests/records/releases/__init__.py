@@ -21,7 +21,6 @@ _FOLDER = Path(__file__).parent
 
 
 def make(engine: Engine, revision: str) -> None:
-    """Fill the empty database of ``engine``."""
     upgrade(engine, revision)
     told = (_FOLDER / f"{revision}.sql").read_text()
     statements = re.findall(r"^INSERT .*?\);$", told, re.MULTILINE | re.DOTALL)

@@ -1,5 +1,3 @@
-"""Shared by tests of accounts: a mail server, platforms with a policy."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -20,7 +18,7 @@ Open = Callable[..., Platform]
 
 @pytest.fixture
 def opened(tmp_path: Path, redis_url: str, database: str) -> Iterator[Open]:
-    """Opens a platform with such settings, on each kind of database."""
+    """Opens a platform with these settings, on each kind of database."""
     with ExitStack() as stack:
 
         def make(**values: object) -> Platform:

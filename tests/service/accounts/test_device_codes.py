@@ -1,5 +1,3 @@
-"""Signing in by a code: the answer to polling in each state, and the token's rights."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -71,7 +69,7 @@ def test_polling_too_soon_slows_down_permanently(platform: Platform) -> None:
     for kind in (AuthorizationPending, SlowDown, SlowDown):
         with pytest.raises(kind):
             device_codes.poll(platform, code.device_code)
-    later(platform, 12)  # by now the interval is 15 s
+    later(platform, 12)  # the interval is 15 s by now
     with pytest.raises(SlowDown):
         device_codes.poll(platform, code.device_code)
     later(platform, 20)

@@ -1,5 +1,3 @@
-"""Mails that collect notices, through a real SMTP server, and their signed links that turn mail off."""
-
 from __future__ import annotations
 
 import re
@@ -67,7 +65,6 @@ def test_pending_notices_go_into_one_mail(opened: Open, box: Postbox) -> None:
     assert len(box.mails) == 2
     assert "three" in box.mails[1]["Subject"]
 
-    # The links: of a kind, and of all; signed.
     key = re.search(r"about\n  Comments.*key=(\S+)", text)
     assert key
     assert digests.preview_unsubscribe(platform, key[1]).kind is NoticeKind.COMMENT
@@ -105,12 +102,12 @@ def test_an_unanswered_mail_is_sent_again_with_the_same_id(opened: Open, box: Po
     box.silent = True
     assert digests.send(platform) == 0
     (first,) = box.mails
-    # Meanwhile one is read, one happens again, which that mail does not report, and one is new.
+    # In the meantime one is read, one happens again, which that mail does not report, and one is new.
     ids = {notice.text: notice.id for notice in notices.list_notices(platform, ada).notices}
     notices.mark_read(platform, ada, NoticesRead(ids=[ids["two"]]))
     tell(platform, ada.id, "six")
     tell(platform, ada.id, "ten")
-    # A server that cannot be reached had nothing: this does not count.
+    # An unreachable server received nothing: this does not count.
     unreachable = replace(
         platform, settings=platform.settings.model_copy(update={"smtp_password": "another"})
     )
@@ -121,7 +118,7 @@ def test_an_unanswered_mail_is_sent_again_with_the_same_id(opened: Open, box: Po
     assert again["Subject"] == "grader: one"
     assert "six (2 times)" in new.get_content()
     assert "ten" in new.get_content()
-    # Not a third time; of the other mail the second.
+    # Not a third time; the other mail for the second time.
     box.silent, box.farewell = False, "421 Too busy to part"
     assert digests.send(platform) == 1
     assert digests.send(platform) == 0

@@ -1,4 +1,4 @@
-"""A person's data: all of it in the export, and after the deletion only what was announced to stay."""
+"""The export has all of a person's data; after the deletion only the announced remains stay."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ def test_every_personal_column_has_a_declared_fate() -> None:
         "person should know is said in grader/service/accounts/deletion.py."
     )
     assert known <= personal.referring()
-    # Blanked columns exist.
     for personal_column in personal.COLUMNS:
         assert set(personal_column.blank) <= set(personal_column.table.columns.keys()), personal_column.column
 
@@ -67,7 +66,6 @@ def admin(platform: Platform) -> User:
 
 @pytest.fixture
 def grace(platform: Platform, admin: User) -> User:
-    """Somebody with data everywhere."""
     person = create_user(platform, "Zelda", PASSWORD, email="hopper@navy.mil")
     courses.create_course(platform, admin, CourseBody(slug="gpu", name="GPU Programming"))
     table = "email,full_name,id,section\nhopper@navy.mil,Zelda Hopper,ZH-1906,A\n"
@@ -99,7 +97,7 @@ def test_an_export_is_complete_and_holds_no_secret(platform: Platform, grace: Us
     folder = f"submissions/{submission['public_id']}"
     assert found[f"{folder}/source.py"] == "# by hopper\n"
     report = json.loads(found[f"{folder}/report.json"])
-    # As its author reads it: nothing of hidden cases.
+    # As its author reads it, without hidden cases.
     assert "n was 31" not in found[f"{folder}/report.json"]
     assert report["verdict"] == "wrong_answer"
     assert [comment["text"] for comment in json.loads(found["tables/comments.json"])] == ["a word for hopper"]
@@ -165,7 +163,7 @@ def test_a_deletion_is_delayed_and_keeps_only_what_was_announced(
     ]
     assert traces == []
     with platform.sessions() as session:
-        # Its verdict stays, and so does the point that a course computed from it.
+        # The verdict stays, as does a course's point for it.
         assert session.scalar(select(SubmissionRow.verdict)) is not None
     names = [person.name for person in people.list_people(platform, admin).people]
     assert any(name.startswith("deleted-user-") for name in names)

@@ -1,5 +1,3 @@
-"""New passwords by link, over a real mail server, and their addresses."""
-
 from __future__ import annotations
 
 import threading
@@ -80,11 +78,11 @@ def test_no_mail_goes_to_unknown_names_or_accounts_without_address(
 def test_the_answer_time_does_not_depend_on_the_name(
     platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the answer neither the database nor a mail server is asked."""
+    """The answer needs neither the database nor a mail server."""
     began = threading.Event()
     monkeypatch.setattr(resets, "_send", lambda *_: began.wait(60))
     for name in ("ada", "nobody"):
-        resets.ask(platform, name)  # while the work after the answer has not even begun
+        resets.ask(platform, name)  # before the work after the answer begins
     began.set()
     assert mail.settle()
 

@@ -1,5 +1,3 @@
-"""Settings of accounts: valid combinations, and the errors for others."""
-
 from __future__ import annotations
 
 import pytest
@@ -41,7 +39,7 @@ def test_settings_choose_the_sign_up_policy(
         monkeypatch.setenv(name, value)
     settings = load_settings()
     assert settings.sign_up == policy
-    for name, value in environment(settings).items():  # a child process's environment has the same
+    for name, value in environment(settings).items():
         monkeypatch.setenv(name, value)
     assert load_settings().sign_up == policy
 

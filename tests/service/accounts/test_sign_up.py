@@ -1,5 +1,3 @@
-"""Who may make an account, by each policy."""
-
 from __future__ import annotations
 
 import threading

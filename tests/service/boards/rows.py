@@ -1,5 +1,3 @@
-"""Entries of boards for tests."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -31,7 +29,7 @@ def person(platform: Platform, name: str, role: Role = Role.STUDENT, anonymous: 
 def enter(
     platform: Platform, user: User, time_us: float, width: float = 1.0, hour: float = 0.0, **more: Any
 ) -> int:
-    """An accepted submission with time ``time_us`` and an interval of ``width`` on both sides."""
+    """Interval of ``width`` on both sides of ``time_us``."""
     given: dict[str, Any] = {
         "challenge": SLUG,
         "state": State.DONE,
@@ -46,8 +44,9 @@ def enter(
 
 
 def report(platform: Platform, submission: int, **more: Any) -> None:
-    """With two ranked workloads, whose times have the geometric means 100 (eager), 50 (compile) and 20 (light), and one
-    that is only shown."""
+    """Two ranked workloads with the geometric means 100 (eager), 50 (compile) and 20 (light), and one that is
+    only shown.
+    """
     workloads = [
         WorkloadReport(
             name=str(scale),

@@ -1,5 +1,3 @@
-"""A board from the service: parts, the caller's own entry, references, and the cache."""
-
 from __future__ import annotations
 
 import pytest
@@ -77,7 +75,7 @@ def test_references_use_ranked_workloads_only(platform: Platform) -> None:
 
 
 def test_the_board_names_cases_left_out_for_memory(platform: Platform) -> None:
-    """Or nobody would know that an accepted kernel was not tested there."""
+    """Without this nobody would know that an accepted kernel was not tested there."""
     ada, bob = person(platform, "ada"), person(platform, "bob")
     report(platform, enter(platform, ada, 40.0))
     assert leaderboard(platform, SLUG).left_out == []
@@ -91,7 +89,7 @@ def test_changes_appear_on_the_board_at_once(platform: Platform) -> None:
     assert _seen(leaderboard(platform, SLUG)) == [(1, "ada")]
     second = enter(platform, bob, 10.0)
     assert _seen(leaderboard(platform, SLUG)) == [(1, "bob"), (2, "ada")]
-    with writing(platform.sessions) as session:  # judged once more: the row stays, its time does not
+    with writing(platform.sessions) as session:  # judged again: the row stays, its time does not
         times = {"time_us": 50.0, "ci_lo_us": 49.0, "ci_hi_us": 51.0}
         session.execute(update(SubmissionRow).where(SubmissionRow.id == second).values(times))
     assert _seen(leaderboard(platform, SLUG)) == [(1, "ada"), (2, "bob")]

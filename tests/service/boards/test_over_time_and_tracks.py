@@ -1,5 +1,3 @@
-"""The best time over time, and the boards of tracks."""
-
 from __future__ import annotations
 
 import pytest
@@ -26,7 +24,7 @@ def test_only_clearly_faster_times_are_records(platform: Platform) -> None:
     enter(platform, teacher, 1.0, hour=3)
     enter(platform, bob, 30.0, hour=4)
     enter(platform, ada, 35.0, hour=5)
-    enter(platform, ada, 29.5, width=0.1, hour=6)  # surer, and no more than a little faster
+    enter(platform, ada, 29.5, width=0.1, hour=6)  # more certain, but hardly faster
     enter(platform, ada, 20.0, hour=7, language=Language.CUDA)
     found = records_over_time(platform, SLUG)
     assert [(record.user, record.time_us) for record in found.records] == [

@@ -1,5 +1,3 @@
-"""A person's kernels as one document: which they are, and that it tells nothing else."""
-
 from __future__ import annotations
 
 import re
@@ -43,7 +41,7 @@ def test_the_best_of_each_challenge_is_in_it(platform: Platform) -> None:
     withdraw(platform, ada, gone)
     keep_note(platform, ada, card, NoteBody(text="On a card."))
     found = portfolio(platform, ada)
-    # A card's time is worth more than any other.
+    # A card's time ranks above any other.
     assert [entry.submission for entry in found.entries] == [card, other, unknown]
     first, _, last = found.entries
     assert (first.title, first.time_us, first.speedup, first.rank, first.entries) == (
@@ -123,7 +121,7 @@ def test_a_pdf_takes_every_source_and_is_reproducible() -> None:
     assert document.startswith(b"%PDF-")
     pages = len(re.findall(rb"/Type /Page\b(?!s)", document))
     assert pages > 8
-    # Selectable: characters are mapped to Unicode, ż among them.
+    # Selectable: characters, ż among them, are mapped to Unicode.
     assert b"/ToUnicode" in document
     assert b"<017C>" in drawn(document)
     assert document.count(b"/Title") >= 3

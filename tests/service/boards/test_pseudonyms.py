@@ -1,5 +1,3 @@
-"""People who asked for it have a pseudonym wherever others look."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""A cached board that is continued equals the board that is read again."""
+"""A cached board that is continued equals a board that is read again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ STEPS = 25
 
 
 def seen(platform: Platform) -> list[object]:
-    """Everything shown of the board."""
     shown: list[object] = [leaderboards(platform).model_dump()]
     for language in (None, "cuda"):
         shown.append(leaderboard(platform, SLUG, language=language).model_dump())
@@ -39,7 +38,7 @@ def anew(platform: Platform) -> list[object]:
 
 
 def come(platform: Platform, chance: random.Random, people: list[User]) -> None:
-    # Few different values, so ties and equal ends happen.
+    # Few different values, to get ties and equal ends.
     enter(
         platform,
         chance.choice(people),
@@ -51,7 +50,7 @@ def come(platform: Platform, chance: random.Random, people: list[User]) -> None:
 
 
 def change(platform: Platform, chance: random.Random) -> None:
-    """Rare changes: one is removed, one is measured differently, one becomes staff, one is withdrawn or put back."""
+    """Rare changes: one entry is removed, measured differently, withdrawn or put back, or its owner becomes staff."""
     row = SubmissionRow
     with writing(platform.sessions) as session:
         ids = session.scalars(select(row.id).where(row.verdict == "accepted")).all()

@@ -1,5 +1,3 @@
-"""Who may read boards and profiles, by the platform's setting."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -85,7 +83,6 @@ def test_the_setting_decides_who_reads_boards_and_profiles(
     platform.close()
 
 
-# Readers of a profile: a stranger, a member, one of the same course, their teacher, the person, staff.
 READERS = ("visitor", "member", "classmate", "teacher", "ada", "staff")
 OF_AUDIENCE = {
     "public": READERS,

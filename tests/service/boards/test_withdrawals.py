@@ -1,5 +1,3 @@
-"""An entry that its author takes off the board, and puts back."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -54,7 +52,7 @@ def test_the_next_best_entry_ranks_until_it_is_put_back(platform: Platform) -> N
     assert view.withdrawn_at is not None
     assert withdraw(platform, ada, fast) == view
     assert seen(ada) == ([("bob", 20.0), ("ada", 30.0)], slow, [30.0, 20.0])
-    # What is solved, its speedup and the result stay; staff see when it went.
+    # The solved challenge, its speedup and the result stay; staff see the time of the withdrawal.
     assert solved() == before[1]
     assert get_submission(platform, eve, fast).withdrawn_at == view.withdrawn_at
     assert possible(platform, ada, fast) is EntryAct.PUT_BACK
@@ -128,7 +126,7 @@ def test_boards_that_decide_something_keep_their_entries(platform: Platform) -> 
     for change, row in ((withdraw, old), (put_back, gone)):
         with pytest.raises(Conflict, match="is frozen"):
             change(platform, ada, name(platform, row))
-    # What came after the freeze is not on it.
+    # An entry after the freeze is not on it.
     withdraw(platform, ada, name(platform, new))
     with writing(platform.sessions) as session:
         session.execute(update(ChallengeStateRow).values(frozen_at=None))

@@ -1,4 +1,4 @@
-"""Courses with challenges of their own, from archives and from real git repositories."""
+"""Courses with their own challenges, from archives and from real git repositories."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ REFERENCE = "def reference(a, i, alpha, n):\n    return a * alpha\n"
 
 
 def reload(platform: Platform, user: User) -> User:
-    """With the rights that roles in courses gave meanwhile."""
+    """With the rights that roles in courses gave in the meantime."""
     found = accounts.user_by_id(platform, user.id)
     assert found is not None
     return found
 
 
 def make_course(platform: Platform, staff: User, slug: str, instructor: User) -> User:
-    """A course with that instructor, and nobody else; returns the instructor with the new rights."""
+    """A course with only that instructor, who is returned with the new rights."""
     courses.create_course(platform, staff, CourseBody(slug=slug, name=slug))
     courses.set_staff(platform, staff, slug, instructor.name, CourseRole.OWNER)
     courses.set_staff(platform, staff, slug, staff.name, None)
@@ -38,7 +38,7 @@ def make_course(platform: Platform, staff: User, slug: str, instructor: User) ->
 
 
 def scale(platform: Platform, slug: str = "scale", title: str = "") -> Bundle:
-    """The catalogue's ``scale`` with a reference, as a challenge of that name and title."""
+    """The catalogue's ``scale`` with a reference, under that name and title."""
     folder = platform.catalogue.root / "reference" / "scale"
     (folder / "reference.py").write_text(REFERENCE)
     made = bundle.of_challenge(platform.catalogue.load("scale"))
@@ -60,8 +60,6 @@ def put_in_use(platform: Platform, user: User, course: str, *made: Bundle) -> No
 
 
 class Repository:
-    """A git repository of this machine."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir()
@@ -85,7 +83,7 @@ class Repository:
         return ran.stdout.strip()
 
     def commit(self, files: Mapping[str, bytes] = {}) -> str:
-        """Also of what is staged. Returns the commit."""
+        """Includes staged changes. Returns the commit."""
         for path, data in files.items():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).write_bytes(data)

@@ -158,7 +158,7 @@ def test_a_platform_with_a_gpu_serves_both(tmp_path: Path, redis_url: str) -> No
 
 
 def test_a_challenge_names_the_last_judging_versions(platform: Platform, student: User) -> None:
-    """Before anything was judged, those of this machine."""
+    """Before any judgement, this machine's."""
     assert get_challenge(platform, "scale").judged_with == installed_versions()
     row = add_submission(platform.sessions, student.id, language=Language.TRITON)
     cuda = add_submission(platform.sessions, student.id, language=Language.CUDA)

@@ -1,4 +1,4 @@
-"""A course's catalogue in git: real repositories of this machine, fetched by git, checked in the queue."""
+"""A course's catalogue in git: real local repositories, fetched by git, checked in the queue."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 def ours(platform: Platform, staff: User, other: User) -> User:
-    """The instructor of course ``a``."""
     return make_course(platform, staff, "a", other)
 
 
@@ -85,7 +84,7 @@ def test_a_commit_is_served_once_it_is_proven_and_a_broken_one_never(
     publication.publish(platform, ours, "tile")
     assign(platform, ours, "a", "tile")
 
-    # Its reference is no Python: the real check, in a box, finds that.
+    # Its reference is not Python, which the real check finds in a box.
     second = repository.commit({"reference/tile/reference.py": b"def reference(:\n"})
     course_catalogue.synchronise(platform, ours, "a")
     checker = Checker(platform, LocalBoxes(), "w", Stopper())
@@ -180,7 +179,7 @@ def many_files(repository: Repository) -> None:
 
 
 def large_files(repository: Repository) -> None:
-    # Zeros pack well: what is fetched is small.
+    # Zeros pack well: the transfer is small.
     repository.commit({"zeros": bytes(limits.GIT_BYTES + 1)})
 
 
@@ -243,7 +242,7 @@ def test_a_repository_that_cannot_be_fetched_says_why(repository: Repository, tm
     for remote, why in (
         (Remote(repository.url, "none"), "has no branch none"),
         (Remote(f"file://{tmp_path}/nothing", "main"), "cannot be fetched"),
-        # An address of this machine is looked up, refused, and never contacted.
+        # A local address is resolved and refused, never contacted.
         (Remote("https://localhost/x.git", "main", "ada:s3cret"), "has an internal address"),
         (Remote("https://169.254.169.254/x.git", "main"), "has an internal address"),
     ):
@@ -253,7 +252,7 @@ def test_a_repository_that_cannot_be_fetched_says_why(repository: Repository, tm
 
 
 def test_credentials_appear_nowhere(platform: Platform, ours: User) -> None:
-    """A host that the operator allows, and where nobody answers."""
+    """The operator allows this host, where nobody answers."""
     url = "https://ada:s3cr%2Fet@127.0.0.1:9/x.git"
     remote = git_tree.parse_remote(url, "main", [])
     assert (remote.url, remote.credential) == ("https://127.0.0.1:9/x.git", "ada:s3cr/et")
@@ -265,7 +264,7 @@ def test_credentials_appear_nowhere(platform: Platform, ours: User) -> None:
     assert found.source is not None
     assert found.source.private
     assert "s3cr" not in found.model_dump_json() + log.model_dump_json()
-    # The address without them, as the page shows it, keeps them; another address does not.
+    # The same address without credentials, as the page shows it, keeps them; another address does not.
     again = course_catalogue.set_source(platform, ours, "a", RepositoryBody(url=remote.url, branch="next"))
     assert again.source is not None
     assert again.source.private
@@ -342,7 +341,7 @@ def test_a_result_of_an_older_order_is_dropped(
 
     def slow(*given: object) -> object:
         monkeypatch.undo()
-        course_catalogue.synchronise(platform, ours, "a")  # while the first is being fetched
+        course_catalogue.synchronise(platform, ours, "a")  # during the first fetch
         return read(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(git_tree, "read", slow)
@@ -363,7 +362,7 @@ def test_another_courses_name_in_a_repository_is_refused(
     assert "The name tile is taken" in source(platform, ours).error
     with pytest.raises(NotAllowed):
         uploads.get_upload(platform, ours, "tile", 1)
-    # The same repository for another term: its names, and prerequisites among them, get a prefix.
+    # The same repository for another term: names and prerequisites get a prefix.
     second = scale(platform, "second")
     manifest = "challenges/second/challenge.toml"
     text = f'prerequisites = ["tile", "scale"]\n{second.text(manifest)}'

@@ -1,4 +1,4 @@
-"""Which challenges somebody sees: drafts, their times, and those that an assignment or a competition opens."""
+"""The challenges that a person sees: drafts, their times, and those that an assignment or a competition opens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ def ada(platform: Platform) -> User:
 
 @pytest.fixture
 def draft(platform: Platform) -> str:
-    """A new folder in the served course."""
     challenges = platform.catalogue.root / "challenges"
     shutil.copytree(challenges / "scale", challenges / "secret_scale")
     shutil.copytree(
@@ -75,7 +74,7 @@ def test_folders_of_the_first_start_are_published_and_later_ones_are_drafts(
             catalogue.get_challenge(again, draft, ada)
         with pytest.raises(UnknownChallenge) as of_nothing:
             catalogue.get_challenge(again, "secret_scal", ada)
-        # With the same text, which names no draft.
+        # The same text, which names no draft.
         assert told.value.message.replace(draft, "") == of_nothing.value.message.replace("secret_scal", "")
         assert "secret" not in told.value.hint + of_nothing.value.hint
     finally:
@@ -158,7 +157,7 @@ def test_an_assignment_opens_a_draft_to_its_students(
     assert draft not in seen(platform, bob)
     assert submit(platform, ada, world.body(challenge=draft)).challenge == draft
     assign(timedelta(hours=-2), timedelta(hours=-1))
-    # Its end closes it, and judged submissions stay readable.
+    # The end closes it; judged submissions stay readable.
     assert draft in seen(platform, ada)
     with pytest.raises(NotAllowed, match="takes no submissions"):
         submit(platform, ada, world.body(challenge=draft))

@@ -35,14 +35,13 @@ def body(made: Bundle, base: int | None = None) -> UploadBody:
 
 @pytest.fixture
 def scale(platform: Platform) -> Bundle:
-    """The challenge ``scale`` with a reference, packed for an upload."""
     folder = platform.catalogue.root / "reference" / "scale"
     (folder / "reference.py").write_text("def reference(a, i, alpha, n):\n    return a * alpha\n")
     return bundle.of_challenge(platform.catalogue.load("scale"))
 
 
 def renamed(made: Bundle, slug: str) -> Bundle:
-    """The same as another challenge."""
+    """The same under another name."""
     return bundle.of_files(
         {path.replace("/scale/", f"/{slug}/"): content for path, content in made.files.items()}
     )
@@ -172,7 +171,7 @@ def test_simultaneous_uploads_are_all_kept(platform: Platform, staff: User, scal
     def send(made: Bundle) -> None:
         try:
             uploads.upload(platform, staff, body(made))
-        except Conflict as error:  # notified, and sent again
+        except Conflict as error:
             errors.append(error)
             send(made)
 
@@ -226,7 +225,7 @@ def test_an_upload_is_published_or_scheduled_as_a_folder_is(
         builders.hand_in(platform, student, challenge="mine")
     publication.schedule(platform, staff, "mine", utcnow() + timedelta(hours=1))
     assert "mine" not in publication.visible(platform, student)
-    # A new text meanwhile comes out at the same time.
+    # A new text in the meantime comes out at the same time.
     uploads.edit_spec(platform, staff, "mine", SpecBody(text="# Better\n", base=1))
     uploads.use(platform, staff, "mine", 2, UNPROVEN)
     with writing(platform.sessions) as session:

@@ -1,4 +1,4 @@
-"""Who sees which challenge: one table, and every page and call that somebody outside a course can open."""
+"""The readers of each challenge: one table for every page and call that somebody outside a course can open."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from tests.web import builders
 from tests.web.conftest import csrf
 from tests.web.security.rows import ROUTES
 
-TITLE = "Zanzibar"  # of every challenge of the course
+TITLE = "Zanzibar"  # in the title of every challenge of the course
 COMMON = {"scale"}
 COMMON_DRAFT = {"only_cuda"}
 DRAFT, PUBLISHED, ASSIGNED = {"ours_draft"}, {"ours_public"}, {"ours_assigned"}
 OURS = DRAFT | PUBLISHED | ASSIGNED
-# Course A owns OURS. Each row: who, and what they see.
+# Course A owns OURS. Each row: a person, and the challenges that they see.
 TABLE: dict[str, set[str]] = {
     "nobody": COMMON,
     "visitor": COMMON,
@@ -193,7 +193,7 @@ def signed_in(app: Flask, user: User | None) -> FlaskClient:
 def test_no_page_and_no_call_shows_a_courses_challenge_to_others(
     platform: Platform, people: dict[str, User | None], app: Flask, tmp_path: Path
 ) -> None:
-    """After a student of the course was judged on each: profiles, boards and lists know of it."""
+    """A student of the course was judged on each, so profiles, boards and lists know of it."""
     student, outsider = people["student_of_a"], people["instructor_of_b"]
     assert student is not None
     for slug in PUBLISHED | ASSIGNED:

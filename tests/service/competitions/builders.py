@@ -1,5 +1,3 @@
-"""Competitions for tests, and the passing of their time."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -20,7 +18,7 @@ from tests.service.world import body
 
 
 def competition_body(**values: Any) -> CompetitionBody:
-    """One of two hours that began an hour ago, frozen for its last half hour."""
+    """Two hours, begun an hour ago, frozen for the last half hour."""
     now = utcnow()
     given: dict[str, Any] = {
         "slug": "cup",
@@ -34,7 +32,7 @@ def competition_body(**values: Any) -> CompetitionBody:
 
 
 def make(platform: Platform, staff: User, **values: Any) -> CompetitionView:
-    """A competition that everyone sees."""
+    """Visible to everyone."""
     made = competitions.create_competition(platform, staff, competition_body(**values))
     return competitions.publish_competition(platform, staff, made.slug)
 
@@ -48,7 +46,7 @@ def people(platform: Platform, count: int) -> list[User]:
 
 
 def elapse(platform: Platform, slug: str = "cup", **by: float) -> None:
-    """Let time pass for a competition: everything in it moves into the past."""
+    """Move everything in a competition into the past."""
     gone = timedelta(**by)
     with writing(platform.sessions) as session:
         row = session.query(CompetitionRow).filter_by(slug=slug).one()
@@ -70,7 +68,7 @@ def hand_in(
     verdict: Verdict = Verdict.ACCEPTED,
     **values: Any,
 ) -> str:
-    """A submission that was judged at once; its public id."""
+    """A submission that is judged at once; its public id."""
     sent = submit(platform, user, body(source=f"x = {time_us}\n", **values)).id
     judge(platform, sent, time_us, speedup, verdict)
     return sent

@@ -1,5 +1,3 @@
-"""Who sees what on a competition's board, and when."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -125,7 +123,7 @@ def test_a_frozen_board_is_frozen_for_virtual_participants(
         enter(platform, user)
     hand_in(platform, ada, 500.0)
     elapse(platform, minutes=40)
-    hand_in(platform, bob, 300.0)  # after the freeze
+    hand_in(platform, bob, 300.0)
     elapse(platform, minutes=30)
     enter(platform, student, mode=Mode.VIRTUAL)
     hand_in(platform, student, 400.0)

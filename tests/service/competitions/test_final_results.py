@@ -1,5 +1,3 @@
-"""The results of a final from its repeats, without a database."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace

@@ -1,5 +1,6 @@
 """A competition's secrets, requested around its pages: before it begins, while its board is frozen, and by a
-participant's teacher elsewhere."""
+participant's teacher elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def test_challenges_are_secret_before_the_start(platform: Platform, staff: User,
 def test_competition_submissions_are_hidden_from_course_staff(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
-    """Its challenge is assigned to a participant, too, in another participant's course."""
+    """The challenge is also assigned to a participant, in another participant's course."""
     make(platform, staff)
     for user in (student, other):
         enter(platform, user)

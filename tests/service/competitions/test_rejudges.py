@@ -1,5 +1,3 @@
-"""Regrades and the board of a competition: while it runs, frozen, and after the results."""
-
 from __future__ import annotations
 
 import socket
@@ -36,7 +34,7 @@ def cup(platform: Platform, staff: User, student: User, other: User) -> str:
 
 
 def again(platform: Platform, public_id: str, version: int = 1) -> str:
-    """Order a regrade; the id of its judgement."""
+    """The id of a new regrade's judgement."""
     with writing(platform.sessions) as session:
         first = session.query(SubmissionRow).filter_by(public_id=public_id).one()
         row = rejudges.again(first, version)
@@ -113,7 +111,6 @@ def of(platform: Platform, number: int) -> list[str]:
 
 
 def ranks(platform: Platform, user: User, number: int) -> list[tuple[str, int | None, int | None]]:
-    """The effects of an open regrade on the competition's board."""
     (found,) = regrade.get(platform, user, number).boards
     assert found.changed == sum(rank.before != rank.after for rank in found.ranks)
     return [(rank.team, rank.before, rank.after) for rank in found.ranks]
@@ -142,7 +139,7 @@ def test_a_new_versions_ranks_are_compared_with_the_earlier_ones(
 ) -> None:
     number = order(platform, staff, challenge="scale").number
     with writing(platform.sessions) as session:
-        for item in regrades.items(session, number):  # as it is ordered for a version that is not published
+        for item in regrades.items(session, number):  # like one ordered for an unpublished version
             item.after.version, item.after.set_aside = 2, None
     theirs, mine = of(platform, number)
     judge(platform, mine, 400.0)

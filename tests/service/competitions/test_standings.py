@@ -1,5 +1,3 @@
-"""Rankings of competitions, as pure functions."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -55,7 +53,7 @@ def test_indistinguishable_times_share_a_rank_earlier_first() -> None:
 
 
 def test_a_rank_is_one_more_than_the_number_of_faster_teams() -> None:
-    """Each ties with the next, and the first is faster than the third: nobody is below an equal of all above."""
+    """Each ties with the next, and the first is faster than the third: nobody ranks below an equal of all above."""
     teams = {
         number: {"a": [_result(number, time)]} for number, time in enumerate((100.0, 100.4, 100.8, 101.2))
     }

@@ -1,5 +1,3 @@
-"""Participants of a competition, and their submissions that count."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -49,7 +47,7 @@ def test_a_draft_is_visible_to_staff_until_published(platform: Platform, staff: 
         competitions.create_competition(platform, student, competition_body(slug="own"))
     competitions.publish_competition(platform, staff, "cup")
     seen = competitions.get_competition(platform, student, "cup")
-    # Its challenges, and fields for staff only, are secret before the start.
+    # Its challenges and staff's fields are secret before the start.
     assert (seen.phase, seen.challenges, seen.invite_code, seen.hidden_seed) == (
         Phase.UPCOMING,
         [],
@@ -103,7 +101,7 @@ def test_a_used_language_cannot_be_removed(platform: Platform, staff: User) -> N
     enter(platform, ada, team="Warps")
     hand_in(platform, ada, 3.0)
     body_ = competitions.body_of(platform, staff, "cup")
-    # The challenge's only device here runs one language alone.
+    # The challenge's only device here runs one language.
     with writing(platform.sessions) as session:
         session.query(SubmissionRow).one().language = Language.CUDA
     with pytest.raises(Conflict, match="submitted in cuda"):
@@ -130,7 +128,7 @@ def test_a_join_code_adds_a_team_member(platform: Platform, staff: User) -> None
     assert enter(platform, bob, join_code=code).own == joined.own
     with pytest.raises(Conflict, match="You are already in the team The Warps"):
         enter(platform, bob, team="Own")
-    # Before the start one may change teams.
+    # Before the start people may change teams.
     teams.leave(platform, bob, "cup")
     assert _team(enter(platform, bob, team="Own")) == "Own"
     with pytest.raises(Conflict, match="Staff know"):
@@ -162,7 +160,6 @@ def test_a_competition_submission_counts_only_there(
     assert get_quotas(platform, student, "scale").submissions.used == 0
     outside = submit(platform, student, body(competition=""))
     assert outside.competition is None
-    # People who do not take part cannot claim to.
     assert submit(platform, other, body()).competition is None
     with pytest.raises(Conflict, match="You do not take part"):
         submit(platform, other, body(competition="cup"))
@@ -190,7 +187,6 @@ def test_submission_caps_apply_to_the_team(platform: Platform, staff: User) -> N
     code = enter(platform, ada).own[0].join_code
     enter(platform, bob, join_code=code)
     assert submit(platform, ada, body()).remaining == 2
-    # Submissions that never ran do not count.
     taken_back = submit(platform, bob, body()).id
     cancel(platform, bob, taken_back)
     for user in (ada, bob):

@@ -1,5 +1,3 @@
-"""A course ``gpu`` that ``staff`` owns."""
-
 from __future__ import annotations
 
 import pytest

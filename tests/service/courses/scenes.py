@@ -1,5 +1,3 @@
-"""Courses with students, assignments and judged submissions."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -31,7 +29,7 @@ LONG_AGO = NOW - timedelta(days=3_000)
 
 
 def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -> None:
-    """Students of the course ``gpu`` who joined long ago and get no notice of it: tests count their notices."""
+    """Students who joined long ago, so that no notice of it disturbs tests that count notices."""
     text = "account,section\n" + "".join(f"{user.name},{section}\n" for user in users)
     rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
     with writing(platform.sessions) as session:
@@ -51,7 +49,7 @@ def take_part(platform: Platform, *users: User, since: datetime = LONG_AGO) -> N
 def assign(
     platform: Platform, teacher: User, slug: str = "week1", published: bool = True, **values: Any
 ) -> AssignmentView:
-    """Assign the challenge ``scale``, due in a day, published before it opened; times as ``timedelta`` from now."""
+    """The challenge ``scale``, due in a day, published before it opened; times as ``timedelta`` from now."""
     given: dict[str, Any] = {
         "title": "Week 1",
         "parts": [PartBody(challenge="scale")],
@@ -71,13 +69,13 @@ def assign(
 
 
 def asked_since(platform: Platform, at: datetime) -> None:
-    """As if everything that is published now had been published then."""
+    """As if everything published now had been published then."""
     with writing(platform.sessions) as session:
         session.execute(update(AskedRow).values(asked_at=at))
 
 
 def judged(platform: Platform, user: User, at: timedelta | datetime, **values: Any) -> str:
-    """A submission that was received then and judged; its public id."""
+    """A judged submission that was received then; its public id."""
     received = NOW + at if isinstance(at, timedelta) else at
     given: dict[str, Any] = {
         "public_id": new_public_id(),
@@ -101,7 +99,6 @@ def judged(platform: Platform, user: User, at: timedelta | datetime, **values: A
 
 
 def grading(platform: Platform, text: str, slug: str = "scale") -> None:
-    """Give a challenge points."""
     path = platform.catalogue.root / "challenges" / slug / "challenge.toml"
     head, _, args = path.read_text().partition("\n[[args]]")
     path.write_text(f"{head}\n[grading]\n{text}\n\n[[args]]{args}")

@@ -1,4 +1,4 @@
-"""A student whom staff put on a roster joins by their own first visit; until then nobody there reads their data."""
+"""A student on a roster joins by their own first visit; until then nobody there reads their data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTHING_READ: tuple[bool, list[str], float, str | None] = (False, [], 0.0, None)
 
 @pytest.fixture
 def tom(platform: Platform, course: CourseView, staff: User, student: User) -> User:
-    """An instructor without other roles; the assignment is open, and ada is put on the roster."""
+    """An instructor without other roles; the assignment is open, and ada is on the roster."""
     made = accounts.create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
     found = accounts.user_by_id(platform, made.id)
@@ -112,7 +112,7 @@ def test_lists_and_mentions_accept_nothing(platform: Platform, tom: User, studen
 
 @pytest.mark.both_databases
 def test_a_readmitted_student_accepts_again(platform: Platform, tom: User, student: User) -> None:
-    """And submissions from before the removal still count."""
+    """Submissions from before the removal still count."""
     courses.get_course(platform, student, "gpu")
     first = handed_in(platform, student)
     for back in (

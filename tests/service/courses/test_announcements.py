@@ -1,5 +1,3 @@
-"""Announcements and questions of a course and of a competition: who may post, ask, answer and read what."""
-
 from __future__ import annotations
 
 import pytest
@@ -28,7 +26,6 @@ def place(
     student: User,
     other: User,
 ) -> Place:
-    """Both students take part in it."""
     found: Place = request.param
     if found is COURSE:
         enrol(platform, staff, student, other)

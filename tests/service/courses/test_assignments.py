@@ -33,7 +33,6 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 @pytest.fixture(autouse=True)
 def _enrolled(platform: Platform, course: CourseView, staff: User, student: User) -> None:
-    """``ada`` is a student of every test's course."""
     enrol(platform, staff, student)
 
 
@@ -158,8 +157,6 @@ def test_an_extension_never_shortens_a_deadline(platform: Platform, staff: User,
 
 
 class TestAttempts:
-    """Submissions for an open assignment."""
-
     def test_the_total_attempts_are_limited(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(total=2))
         assert submit(platform, student, body(source="a = 1\n")).remaining == 1
@@ -190,7 +187,6 @@ class TestAttempts:
     def test_early_failed_and_cancelled_submissions_are_no_attempts(
         self, platform: Platform, staff: User, student: User
     ) -> None:
-        """Before it opened, cancelled before a worker had it, failed by our fault."""
         assign(platform, staff, attempts=AttemptLimits(total=1))
         judged(platform, student, -8 * DAY)
         move(platform, judged(platform, student, -HOUR), state=State.FAILED, verdict="internal_error")
@@ -216,7 +212,7 @@ class TestAttempts:
         with monkeypatch.context() as patched:
             patched.setattr(assignments, "served_devices", lambda _: ["cpu", "h200"])
             assign(platform, staff, devices=["h200"])
-        assign(platform, staff, devices=["h200"])  # it stays, though no worker serves it any more
+        assign(platform, staff, devices=["h200"])  # it stays, though no worker serves it now
         with pytest.raises(NotAllowed, match="does not take submissions for the device 'cpu'"):
             submit(platform, student, body())
 

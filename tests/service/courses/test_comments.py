@@ -1,5 +1,3 @@
-"""Comments on submissions: who writes and reads them, threads, drafts, traces, and notices."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -25,7 +23,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def owner(platform: Platform, course: CourseView, staff: User) -> User:
-    """The course's owner, read again now that they teach."""
+    """The course's owner, read again with the right to teach."""
     found = user_by_id(platform, staff.id)
     assert found is not None
     return found
@@ -116,7 +114,7 @@ def test_students_see_sent_and_released_comments_only(
     assert told(platform, student) == []
     with pytest.raises(NotFound):
         say(platform, student, submission, "What?", thread=draft)
-    # Neither leaving the course nor its archive releases them.
+    # Neither leaving the course nor archiving it releases them.
     rosters.change_member(platform, owner, "gpu", student.name, MemberChange(on_roster=False))
     courses.change_course(platform, owner, "gpu", CourseChange(archived=True))
     assert comments.list_comments(platform, student, submission).threads == []

@@ -14,7 +14,7 @@ from grader.service.platform import Platform
 
 
 def signed_in(platform: Platform, user: User) -> User:
-    """Read again, with what their account got meanwhile."""
+    """Read again, with the account's new rights."""
     token = tokens.issue(platform, user, tokens.TokenRequest(kind=tokens.TokenKind.SESSION)).token
     return tokens.user_of_token(platform, token)
 
@@ -93,7 +93,7 @@ def test_an_archived_course_is_read_only(platform: Platform, staff: User, studen
 
 def test_every_action_has_a_row_in_the_table() -> None:
     assert set(TABLE) == set(Action)
-    # Nobody has authority over withdrawn entries: their authors alone act.
+    # Only authors act on withdrawn entries.
     assert {action for action, standings in TABLE.items() if not standings} == {Action.ENTRY_WITHDRAW}
 
 

@@ -1,5 +1,3 @@
-"""Rubrics and their points; regrade requests."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -34,7 +32,7 @@ RUBRIC = [CriterionBody(title="Readability", points=5), CriterionBody(title="Rep
 
 @pytest.fixture
 def late(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> str:
-    """A submission of 10 points that is a day late, which costs half."""
+    """A submission of 10 points, a day late, which costs half."""
     grading(platform, "correctness_points = 10\ntiers = []")
     enrol(platform, staff, student, other)
     assign(platform, staff, due_at=timedelta(hours=-2), late_until=timedelta(days=2), late_percent=50.0)
@@ -74,7 +72,7 @@ def test_rubric_points_add_to_the_judges_and_ignore_lateness(
     rows = {exported.student: exported for exported in gradebook.export(platform, staff, "gpu")}
     assert (rows[student.name].points, rows[student.name].rubric) == (9.0, 4.0)
     assert (rows[other.name].points, rows[other.name].most) == (0.0, 18.5)
-    # The gradebook's cached grades are computed again once somebody graded.
+    # Grading invalidates the gradebook's cached grades.
     give(platform, staff, student, (report.id, 3.5, ""))
     assert gradebook.get_gradebook(platform, staff, "gpu").statistics[0].mean_points == (5.0 + 7.5) / 2
     give(platform, staff, student, (report.id, None, ""))

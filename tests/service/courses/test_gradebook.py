@@ -27,7 +27,7 @@ WRONG = {"verdict": Verdict.WRONG_ANSWER, "speedup": None}
 
 @pytest.fixture(autouse=True)
 def _enrolled(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> None:
-    """``ada`` and ``bob`` are students; ``scale`` gives 60 points, and 20 each for half and for double speed."""
+    """``scale`` gives 60 points, and 20 each for half and for double speed."""
     enrol(platform, staff, student, other)
     grading(
         platform,
@@ -40,7 +40,7 @@ def book(platform: Platform, staff: User) -> Gradebook:
 
 
 def part(platform: Platform, staff: User, place: int = 0) -> PartGrade:
-    """Ada's first part of an assignment, the same in the whole gradebook and on her own page."""
+    """Ada's first part of an assignment, the same in the whole gradebook and on her page."""
     of_all = book(platform, staff).students[0].assignments[place].parts[0]
     own = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[place].parts[0]
     assert sum(line.points for line in own.lines) == pytest.approx(own.points)
@@ -96,7 +96,7 @@ def test_partial_credit_counts_groups_of_cases(platform: Platform, staff: User, 
 
 
 def test_only_submissions_received_while_open_count(platform: Platform, staff: User, student: User) -> None:
-    """Before it opens and after it ends nothing counts; in between the time of receipt decides."""
+    """The time of receipt decides."""
     assign(platform, staff, open_at=-2 * DAY, due_at=-6 * HOUR, late_until=-2 * HOUR, late_percent=10.0)
     judged(platform, student, -2 * DAY - HOUR, speedup=3.0)
     judged(platform, student, -1 * HOUR, speedup=3.0)
@@ -176,7 +176,7 @@ def test_a_later_versions_judgement_counts_once_it_is_published(
     with platform.sessions() as session:
         number = session.query(SubmissionRow.id).filter_by(public_id=first).scalar()
     again = judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, **WRONG)
-    # A failure of ours costs nothing.
+    # A platform failure costs nothing.
     judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, verdict=Verdict.INTERNAL_ERROR)
     found = part(platform, staff)
     assert (found.points, found.attempts, found.judged_again) == (100, 1, None)
@@ -198,7 +198,7 @@ def test_failures_of_ours_are_no_attempts(platform: Platform, staff: User, stude
 
 
 def test_grades_follow_changes_at_once(platform: Platform, staff: User, student: User) -> None:
-    """A process never shows cached grades that are no longer true."""
+    """A process never shows outdated cached grades."""
     assign(platform, staff)
     assert part(platform, staff).points == 0
     found = judged(platform, student, -HOUR, verdict=Verdict.INTERNAL_ERROR)

@@ -1,5 +1,3 @@
-"""Groups that hand in together: one quota, one grade, and what becomes of both if the group changes."""
-
 from __future__ import annotations
 
 import threading
@@ -49,7 +47,7 @@ def _enrolled(
 
 
 def together(platform: Platform, user: User, at: timedelta, *partners: User, **values: object) -> str:
-    """As received with these partners, and judged."""
+    """A judged submission, received with these partners."""
     made = judged(platform, user, at, **values)
     with writing(platform.sessions) as session:
         row = session.scalars(select(SubmissionRow.id).where(SubmissionRow.public_id == made)).one()
@@ -58,7 +56,7 @@ def together(platform: Platform, user: User, at: timedelta, *partners: User, **v
 
 
 def part_of(platform: Platform, staff: User, name: str) -> PartGrade:
-    """The same in the gradebook, which keeps grades, and on the student's page."""
+    """The same in the gradebook, which caches grades, and on the student's page."""
     book = {each.name: each for each in gradebook.get_gradebook(platform, staff, "gpu").students}
     own = gradebook.get_grades(platform, staff, "gpu", name).assignments[0].parts[0]
     assert own.model_copy(update={"lines": []}) == book[name].assignments[0].parts[0]
@@ -134,7 +132,7 @@ def test_partners_read_comments_as_the_author_does(
 def test_what_was_handed_in_keeps_the_members_it_had(
     platform: Platform, staff: User, student: User, other: User, cleo: User
 ) -> None:
-    """Who leaves keeps it, and its attempts; who joins gets what comes from then on."""
+    """A former member keeps it, and its attempts; a new one only gets later ones."""
     assign(platform, staff, group_size=2, attempts=AttemptLimits(total=3))
     early = submit(platform, student, body(source="a = 1\n"))
     move(platform, early.id, state="done", verdict="accepted", finished_at=NOW, speedup=1.0)
@@ -145,7 +143,7 @@ def test_what_was_handed_in_keeps_the_members_it_had(
     move(platform, late.id, state="done", verdict="accepted", finished_at=NOW, speedup=2.5)
     assert points_of(platform, staff) == {"ada": 100, "bob": 60, "cleo": 100}
     assert (late.remaining, ids(platform, other)) == (1, [early.id])
-    # Bob used one attempt with Ada, so a group of his has used it, too.
+    # Bob used one attempt with Ada, so his new group has used it, too.
     assert submit(platform, other, body(source="a = 3\n")).remaining == 1
     change(platform, staff, "cleo", "")
     assert part_of(platform, staff, "cleo").submission == late.id
@@ -221,7 +219,7 @@ def test_a_group_that_everybody_left_gets_a_new_code(platform: Platform, staff: 
 def test_partners_are_no_similar_pair(
     platform: Platform, staff: User, student: User, other: User, cleo: User
 ) -> None:
-    """Members of one group now, or whoever handed in together, also after they parted."""
+    """Members of one group now, or people who handed in together, also after they parted."""
 
     def pairs() -> int:
         return len(similarity.compare(platform, staff, "gpu", "week1").pairs)

@@ -1,5 +1,3 @@
-"""Everyone's submissions, by person, challenge, verdict, mark and time."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -60,7 +58,7 @@ def test_each_filter_and_their_combination_work(
     assert found(platform, staff, verdict="wrong_answer") == [wrong]
     assert found(platform, staff, flag="library_kernel") == [foreign]
     assert found(platform, staff, flag="similar") == [right, early]
-    # What students of the course handed in for it, while it was open.
+    # Submissions of the course's students for it, while it was open.
     assert found(platform, staff, assignment="gpu/week1") == [wrong, right]
     assert found(platform, staff, assignment="gpu") == [wrong, right]
     since, until = ((NOW + timedelta(hours=hours)).isoformat() for hours in (-3.5, -1.5))

@@ -1,5 +1,3 @@
-"""Who may read staff's solution and others' kernels, and when."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -55,7 +53,6 @@ def share(platform: Platform, user: User, audience: ProfileAudience = ProfileAud
 
 
 def reported(platform: Platform, *submissions: str, **values: Any) -> None:
-    """Give them reports with two workloads."""
     body = builders.accepted(challenge="scale", **values).model_dump_json()
     with writing(platform.sessions) as session:
         for row in session.query(SubmissionRow).filter(SubmissionRow.public_id.in_(submissions)):
@@ -200,7 +197,7 @@ class TestKernels:
     def test_nothing_of_a_report_but_times_is_read(
         self, platform: Platform, student: User, other: User
     ) -> None:
-        """Hidden cases, compilers' messages and what was printed stay with their author."""
+        """Hidden cases, compilers' messages and output stay with their author."""
         mine, theirs = solve(platform, student), solve(platform, other)
         share(platform, other)
         reported(platform, mine, theirs, compiler_log="said privately")
@@ -239,7 +236,7 @@ class TestSolution:
 
 
 class TestInUse:
-    """Everything that is open to somebody who solved it closes while others could still use it."""
+    """Solutions close while others could still use them."""
 
     @pytest.fixture
     def opens(self, platform: Platform, student: User, other: User) -> Any:

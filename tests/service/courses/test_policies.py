@@ -1,5 +1,3 @@
-"""From points to grades: scales, what is dropped, categories, limits of overrides, curves."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -53,7 +51,6 @@ def policy(platform: Platform, staff: User, **values: Any) -> None:
 
 
 def put(platform: Platform, staff: User, slug: str, **values: Any) -> None:
-    """Change some settings of an assignment."""
     view = assignments.get_assignment(platform, staff, "gpu", slug)
     parts = [PartBody(challenge=part.challenge, weight=part.weight) for part in view.parts]
     times = {"open_at": view.open_at.isoformat(), "due_at": view.due_at.isoformat()}
@@ -61,7 +58,7 @@ def put(platform: Platform, staff: User, slug: str, **values: Any) -> None:
 
 
 def of(platform: Platform, staff: User, name: str) -> StudentGrades:
-    """The same in the gradebook, which keeps grades, and on the student's page."""
+    """The same in the gradebook, which caches grades, and on the student's page."""
     book = {each.name: each for each in gradebook.get_gradebook(platform, staff, "gpu").students}
     own = gradebook.get_grades(platform, staff, "gpu", name)
     assert (own.total, own.total_most, own.categories) == (

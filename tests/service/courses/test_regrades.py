@@ -1,5 +1,3 @@
-"""Regrades, on every database: their submissions, who sees what when, and what counts afterwards."""
-
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
@@ -118,7 +116,7 @@ def test_a_regrade_is_invisible_until_published_and_then_counts_once(
     assert (points(platform, staff), board(platform)) == ([(60, 1), (100, 1)], stood)
     found = start(platform, staff, **WEEK1)
     assert (found.what, found.summary.waiting, found.versions) == ("gpu/week1", 2, {"scale": 1})
-    # A student's goes first, however late it comes.
+    # A student's goes first, even if it comes late.
     fresh = submit(platform, student, body())
     assert judge(platform, None) == fresh.id
     again = {judge(platform, 3.0), judge(platform, None)}  # the earlier one first
@@ -343,7 +341,7 @@ def test_the_number_of_queries_does_not_grow_with_regrades(
     )
 
     def look() -> tuple[list[tuple[int, int]], list[str]]:
-        """The list, and its statements. The catalogue looks for uploads from time to time, whoever asks."""
+        """The list, and its statements. The catalogue looks for uploads from time to time, on any request."""
         asked.clear()
         found = regrade.list_regrades(platform, staff, "gpu").regrades
         lists = [

@@ -89,7 +89,6 @@ def test_changes_show_old_and_new_values(platform: Platform, staff: User) -> Non
         ("ada", "change", ["section: A -> C"]),
         ("bob@home.org", "change", ["email: bob@uni.edu -> bob@home.org"]),
     ]
-    # A missing column changes nobody.
     assert take(platform, staff, "email\nada@uni.edu\nbob@home.org\n").unchanged == 2
 
 
@@ -104,7 +103,7 @@ def test_a_corrected_number_does_not_move_links(platform: Platform, staff: User)
     ]
     assert joining.offer(platform, link.link.partition("key=")[2]).full_name == "Ann A"
     assert take(platform, staff, corrected).changes == []
-    # The person found by the number has another address: the holder of the old link is somebody else.
+    # The person with this number has another address: the holder of the old link is somebody else.
     moved = "email,full_name,student_number\nann@home.org,Ann A,2\n"
     (change,) = take(platform, staff, moved).changes
     assert change.what == ["email: ann@uni.edu -> ann@home.org", "their link stops working"]
@@ -332,7 +331,7 @@ def test_a_printed_link_creates_an_account_of_the_course(opened: Open, staff: Us
         assert (row.came_by, row.email) == ("course gpu", None)
     with pytest.raises(LinkUseless):
         joining.join(platform, staff, key)
-    # The person who came by it is the roster's from then on.
+    # A person who joined by it belongs to the roster from then on.
     assert take(platform, staff, TABLE).unchanged == 2
 
 
@@ -361,7 +360,7 @@ def test_a_new_sheet_revokes_earlier_links(platform: Platform, staff: User, stud
 def test_a_join_code_has_limited_uses(platform: Platform, staff: User, student: User, other: User) -> None:
     code = joining.make_code(platform, staff, "gpu", JoinCodeBody(section="B", uses=1))
     typed = f" {code.code.lower().replace('-', ' ')} "
-    for _ in range(2):  # repeating it is not an error, and takes one use
+    for _ in range(2):  # repeating is not an error, and takes one use
         joining.join(platform, student, typed)
     (ada, _) = rosters.get_roster(platform, staff, "gpu").members
     assert (ada.section, ada.came_by) == ("B", "join code 1")

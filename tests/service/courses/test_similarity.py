@@ -1,5 +1,3 @@
-"""Similar submissions of an assignment: found, stored, decided, and marked in reports."""
-
 from __future__ import annotations
 
 from contextlib import ExitStack
@@ -106,7 +104,6 @@ def test_decisions_survive_a_new_comparison_and_open_pairs_do_not(
 def test_sources_of_other_courses_are_not_shown(
     platform: Platform, staff: User, student: User, ids: dict[str, str]
 ) -> None:
-    """The teacher of one course looks at submissions from elsewhere."""
     made = create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
     tom = user_by_id(platform, made.id)
@@ -132,7 +129,7 @@ def test_sources_of_other_courses_are_not_shown(
     assert refused.value.hint == f"Name {shown.pair.left.submission}."
     whole = similarity.sources(platform, staff, *WEEK, number)
     assert (whole.pair.right.user, secret in whole.right) == ("stranger", True)
-    # The course's decision about the pair marks nothing outside the course.
+    # The course's decision marks nothing outside the course.
     body = DecisionBody(decision=Decision.CONFIRMED, reason="It is a copy.")
     similarity.decide(platform, tom, *WEEK, number, body)
     assert not marked(platform, elsewhere, staff=False)

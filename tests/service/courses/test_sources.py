@@ -1,5 +1,3 @@
-"""Sources in bulk: which ones, under which names, and for whom."""
-
 from __future__ import annotations
 
 import csv
@@ -64,7 +62,7 @@ def test_an_assignments_sources_are_exported_with_a_manifest(
     ]
     assert rows[0]["full_name"] == "'=HYPERLINK(1)"
     assert json.loads(archive.read("manifest.json"))[1]["speedup"] == 3.0
-    # Made again it is the same, byte for byte.
+    # Byte for byte the same if made again.
     assert b"".join(sources.of_assignment(platform, staff, "gpu", "week1").chunks) == whole
     counted = opened(sources.of_assignment(platform, staff, "gpu", "week1", counted=True)).namelist()
     assert counted[2:] == [names[3]]

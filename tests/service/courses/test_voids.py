@@ -103,7 +103,6 @@ def test_voiding_covers_all_judgements_of_a_submission(
 def test_teachers_void_in_their_course_and_staff_everywhere(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
-    """Teachers of the course, for that course; the platform's staff."""
     tom = accounts.create_user(platform, "tom", "correct horse")
     stranger = accounts.create_user(platform, "eve", "correct horse", Role.STAFF)
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.ASSISTANT)
@@ -129,7 +128,7 @@ def test_teachers_void_in_their_course_and_staff_everywhere(
 
 @pytest.mark.both_databases
 def test_a_course_void_applies_only_in_that_course(platform: Platform, staff: User, student: User) -> None:
-    """The boards and another course's points stay as they were; both logs and the student learn of it."""
+    """The boards and another course's points stay; both logs and the student learn of it."""
     courses.create_course(platform, staff, CourseBody(slug="other", name="Another"))
     text = f"account\n{student.name}\n"
     rosters.import_roster(platform, staff, "other", RosterBody(text=text, dry_run=False))

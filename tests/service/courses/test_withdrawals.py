@@ -1,4 +1,4 @@
-"""An entry off the board still counts in its course, whose staff read in the log that it went."""
+"""An entry off the board still counts in its course, whose staff see the withdrawal in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backup holds everything, goes into either kind of database, and a bad one or a full disk changes nothing."""
+"""A backup holds everything and restores into either kind of database; a bad one or a full disk changes nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Filled = Callable[..., str]
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    """Makes a database of an earlier release with all sorts of rows, and migrates it, once for each kind."""
+    """A migrated database of an earlier release with all sorts of rows, once for each kind."""
     made: dict[str, str] = {}
 
     def fill(kind: str, server: str = "") -> str:
@@ -63,7 +63,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 @pytest.fixture(params=KINDS)
 def source(request: pytest.FixtureRequest, tmp_path: Path, filled: Filled) -> Iterator[Platform]:
-    """A platform with all sorts of rows, and secrets."""
     if request.param == "sqlite":
         url = (
             f"sqlite:///{shutil.copy(str(make_url(filled('sqlite')).database), tmp_path / 'grader.sqlite3')}"
@@ -81,7 +80,6 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, filled: Filled) -> It
 
 @pytest.fixture(params=KINDS)
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """The settings of an empty platform of each kind."""
     url = f"sqlite:///{tmp_path / 'other.sqlite3'}"
     if request.param == "postgres":
         url = new_database(request.getfixturevalue("postgres_url"), "restored")
@@ -123,7 +121,7 @@ def test_a_backup_restores_everything_in_either_database(
     board = leaderboard.leaderboard(restored, "vector_add", device="cpu", version=1, viewer=user)
     assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD
     assert len(submissions.list_submissions(restored, user).submissions) == 3
-    # Ids go on where they were.
+    # Ids continue.
     assert accounts.create_user(restored, "new", "correct horse").id == 4
     assert builders.hand_in(restored, user).id
     restored.close()

@@ -1,5 +1,6 @@
-"""Web and workers run on hosts with different clocks: only the database's clock decides who is alive, which
-submissions are in time and when things are shown."""
+"""Web and workers run on hosts with different clocks: the database's clock alone decides if a worker is
+alive, if a submission is in time and when things are shown.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process's own clock is an hour ahead, wherever it is read by its old name."""
+    """This process's clock is an hour ahead, wherever it is read by its old name."""
 
     def later() -> datetime:
         return base.utcnow() + timedelta(hours=1)
@@ -66,7 +67,7 @@ def test_deadlines_and_publication_follow_the_databases_clock(
 ) -> None:
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
     enrol(platform, staff, student)
-    # Computed now: the tests may have been collected more than half an hour ago.
+    # Computed now: collection may be more than half an hour ago.
     soon = base.utcnow() + timedelta(minutes=30)
     assign(platform, staff, due_at=soon.isoformat(), reveal_hidden=True)
     publication.schedule(platform, staff, "only_cuda", soon)
@@ -84,7 +85,7 @@ def test_deadlines_and_publication_follow_the_databases_clock(
 def test_assignment_and_membership_times_follow_the_databases_clock(
     platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or the next submission has an earlier time, and never counts."""
+    """Otherwise the next submission has an earlier time, and never counts."""
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
     text = f"account\n{student.name}\n"
     rosters.import_roster(platform, staff, "gpu", RosterBody(text=text, dry_run=False))

@@ -1,4 +1,4 @@
-"""Only its owner can read a data folder, whoever made it, and with whatever rights."""
+"""Only its owner can read a data folder, whatever its maker and mode."""
 
 from __future__ import annotations
 

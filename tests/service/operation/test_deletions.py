@@ -1,6 +1,3 @@
-"""The remains of a deleted account in each place: boards, regrades, new versions, finals, gradebooks, the log, the
-inbox, similar pairs and certificates."""
-
 from __future__ import annotations
 
 import json
@@ -122,7 +119,8 @@ def test_a_new_version_skips_submissions_without_source(
 def test_an_open_regrade_drops_deleted_submissions(
     platform: Platform, staff: User, student: User, other: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Of many submissions the order's judgement is in another statement than what it judges again.
+    # The order's judgement is in another statement than the one that it repeats, if there are many
+    # submissions.
     monkeypatch.setattr(sources, "_IDS", 1)
     gone = judged(platform, student, -2 * HOUR, **timed(10.0))
     judged(platform, other, -1 * HOUR, **timed(20.0))
@@ -194,7 +192,6 @@ def test_a_team_keeps_its_place_in_the_final(platform: Platform, staff: User, ot
     assert "x = 100.0" not in left
     with pytest.raises(NotFound, match="was deleted with an account"):
         finals.get_code(platform, other, "cup", "Two", "scale")
-    # The others of the team still get their certificate.
     said = certificates.get_certificate(platform, other, "cup", "Two")["certificate"]
     assert said["result"]["rank"] == 1
     assert said["challenges"][0]["repeats"][0]["environment"] == {"gpu": "none"}

@@ -1,5 +1,3 @@
-"""Maintenance by the operator: looking up, giving another try, exporting, forgetting, pruning."""
-
 from __future__ import annotations
 
 import csv
@@ -116,7 +114,6 @@ def test_a_name_with_commas_quotes_and_line_breaks_stays_one_cell(platform: Plat
 
 
 def everything(platform: Platform) -> str:
-    """All that the database holds."""
     with platform.sessions() as session:
         rows = {
             name: [tuple(map(str, row)) for row in session.execute(select(table))]
@@ -189,7 +186,6 @@ def test_forgetting_waits_for_judging(platform: Platform, student: User) -> None
 
 
 def age(platform: Platform, days: float) -> None:
-    """Move everything ``days`` into the past."""
     ago = utcnow() - timedelta(days=days)
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(finished_at=ago, created_at=ago))

@@ -1,5 +1,3 @@
-"""A secret is written whole or not at all."""
-
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""A platform with a queue, played step by step: who takes what, and how it ends."""
+"""A platform with a queue, played step by step."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Platforms whose workers stay alive, and one with narrow quotas."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -15,13 +13,12 @@ from tests.service.world import make_settings
 
 @pytest.fixture
 def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
-    """A worker that is entered here stays alive, however slow the machine is."""
+    """Workers stay alive, however slow the machine is."""
     return make_settings(tmp_path, redis_url, lease_s=60.0)
 
 
 @pytest.fixture
 def small(tmp_path: Path, redis_url: str, database: str) -> Any:
-    """The same platform with a board, and with narrow quotas."""
     values: dict[str, Any] = {
         "lease_s": 60.0,
         "quota": 2,

@@ -1,5 +1,3 @@
-"""Kinds of judging, and repeated requests under one key."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Queues that staff have paused."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

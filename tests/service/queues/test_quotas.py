@@ -1,5 +1,3 @@
-"""The cost of a submission."""
-
 from __future__ import annotations
 
 import threading

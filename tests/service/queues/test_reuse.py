@@ -1,5 +1,3 @@
-"""Answers from an earlier result."""
-
 from __future__ import annotations
 
 import pytest

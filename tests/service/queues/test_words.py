@@ -1,5 +1,3 @@
-"""The reasons shown for waiting."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -79,7 +77,7 @@ class TestWords:
             assert leases.finish(session, held, report(), begun + timedelta(seconds=800))
 
         def waits() -> list[int]:
-            """In hundreds of seconds, however long this test itself takes."""
+            """In hundreds of seconds, however long the test takes."""
             seen = [get_submission(platform, user, public_id) for user, public_id in sent]
             return [round(view.expected_wait_s / 100) for view in seen if view.expected_wait_s is not None]
 

@@ -1,4 +1,4 @@
-"""Which line a message belongs to, read from logs as nvcc 13, gcc and our own runner write them."""
+"""The line of a message, in logs of nvcc 13, gcc and the runner."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Drafts are kept for one user, replaced whole, bounded, and gone with their user."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -55,7 +53,7 @@ def test_a_draft_changed_elsewhere_is_not_overwritten(platform: Platform, studen
 
 
 def test_a_draft_based_on_none_does_not_overwrite_one(platform: Platform, student: User) -> None:
-    """Two tabs are opened before either has saved."""
+    """Both tabs open before either has saved."""
     first = keep(platform, student, "the first tab's", based_on=None)
     with pytest.raises(DraftChanged):
         keep(platform, student, "the second tab's", based_on=None)

@@ -1,5 +1,3 @@
-"""The displayed wait, from the queue at one moment."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -82,7 +80,9 @@ def test_an_author_waits_for_their_running_submission_if_others_wait() -> None:
 
 
 def test_overtaking_submissions_lengthen_the_wait() -> None:
-    """Half a worker's time comes in, each 10 s ahead of what waits: two workers spend 2.5 s on it, one spends 5 s."""
+    """Half a worker's time comes in, each 10 s ahead of the waiting one: two workers spend 2.5 s on it, one
+    spends 5 s.
+    """
     coming = [Expected(0, back=0.0, load=0.5, closes=None)]
     queue = waiting(1, due=10.0)
     others = [Running(2, WORK, elapsed=0.0)] * 2

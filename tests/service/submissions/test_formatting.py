@@ -1,5 +1,3 @@
-"""The editor's formatters: text in, text out, within bounds."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""Lists of submissions, page by page."""
-
 from __future__ import annotations
 
 import pytest
@@ -16,7 +14,7 @@ pytestmark = pytest.mark.both_databases
 
 def hand_in(platform: Platform, user: User, count: int, **values: object) -> None:
     for number in range(count):
-        # Two at the same moment each: their order must hold across pages, too.
+        # Two at the same moment each: their order must be the same across pages.
         add_submission(platform.sessions, user.id, age_s=1000 - number // 2, **values)
 
 

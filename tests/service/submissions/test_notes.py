@@ -1,5 +1,3 @@
-"""A note on a submission is its author's alone."""
-
 from __future__ import annotations
 
 import io
@@ -52,7 +50,7 @@ def test_the_author_alone_reads_it(platform: Platform, student: User, other: Use
     for bad, message in (("x" * 4_001, "4,001 characters"), ("a\0", "NUL")):
         with pytest.raises(BadRequest, match=message):
             keep_note(platform, student, name, NoteBody.model_construct(text=bad))
-    # A browser sends two characters for the end of a line.
+    # Browsers send two characters for the end of a line.
     assert keep_note(platform, student, name, NoteBody.model_construct(text="x\r\n" * 2_000)).note
     assert keep_note(platform, student, name, NoteBody(text=" \n")).note == ""
     assert "padded" not in exported(student)

@@ -1,5 +1,3 @@
-"""The next suggestion, and whose figures count."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Questions on an accepted kernel: attempts, what is told when, and points."""
-
 from __future__ import annotations
 
 import json
@@ -143,7 +141,7 @@ def test_an_export_has_no_answer_before_it_is_told(platform: Platform, student: 
 
 
 def test_points(platform: Platform, staff: User, student: User) -> None:
-    """None by default; then a share of right answers of the submission that counts, less what lateness costs."""
+    """None by default; then a share of right answers of the submission that counts, less the cost of lateness."""
     courses.create_course(
         platform, staff, CourseBody(slug="gpu", name="GPU programming", time_zone="Europe/Berlin")
     )

@@ -66,7 +66,7 @@ def end(platform: Platform, held: Claim, report: Report | None = None) -> bool:
 
 
 def done(platform: Platform, user: User) -> SubmissionView:
-    """An accepted run whose report carries times, as one of a careless judge might."""
+    """An accepted run whose report has times, as from a careless judge."""
     view = run(platform, user, wanted())
     assert end(platform, take(platform))
     return get_submission(platform, user, view.id)
@@ -74,13 +74,11 @@ def done(platform: Platform, user: User) -> SubmissionView:
 
 @pytest.fixture
 def tight(settings: Settings) -> Callable[..., Platform]:
-    """The same platform with other limits."""
     return lambda **values: open_platform(settings.model_copy(update=values))
 
 
 @pytest.fixture
 def two_challenges(settings: Settings, platform: Platform, staff: User) -> Path:
-    """A second one that takes Triton."""
     root = settings.challenges
     assert root is not None
     for folder in ("challenges", "reference"):
@@ -279,7 +277,7 @@ def test_old_runs_are_pruned_with_their_reports(platform: Platform, student: Use
 
 
 def test_runs_go_ahead_for_a_limited_time(platform: Platform, student: User, other: User) -> None:
-    """A person who submits at last is not behind one who runs without end."""
+    """A person who submits is not behind one who runs without end."""
     submit(platform, other, SubmitBody(challenge=SLUG, source="y = 1\n", filename="a.py"))
     served = 0
     for _ in range(40):

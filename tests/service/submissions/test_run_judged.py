@@ -57,7 +57,7 @@ def test_a_run_is_judged_by_public_cases_only(tmp_path: Path, redis_url: str) ->
 
 @pytest.mark.usefixtures("database")
 def test_one_case_with_own_sizes_and_inputs(tmp_path: Path, redis_url: str) -> None:
-    """Through the real queue to the emulated GPU, twice: what changed, and never a hidden case."""
+    """Twice, through the real queue to the emulated GPU: the difference, and never a hidden case."""
     need("nvcc")
     need("emulator")
     settings = make_settings(
@@ -83,7 +83,7 @@ def test_one_case_with_own_sizes_and_inputs(tmp_path: Path, redis_url: str) -> N
         OutputChange(argument="out", same=False, where="out[7]", then="14.0", now="21.0", changed=1, of=1024)
     ]
     assert found.sentence == "The verdict was accepted and is wrong answer now; out changed."
-    # A block of the right one, with the same sizes, inputs and seed: compiled a second time for variables' names.
+    # The right block, with the same sizes, inputs and seed: compiled a second time for variables' names.
     sent = step_run(platform, ada, ids[0], "prime", StepChoice(block=(2, 0, 0)))
     run_worker(settings, "w", burst=True)
     report = get_report(platform, ada, sent.id)

@@ -1,5 +1,3 @@
-"""The platform of these tests runs on every database."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Two submissions side by side."""
-
 from __future__ import annotations
 
 import re
@@ -20,7 +18,6 @@ LONG = "".join(f"line_{number} = {number}\n" for number in range(60))
 
 
 def texts(page: str, side: str) -> list[str]:
-    """The text of the changed lines on one side."""
     found = []
     for hunk in re.findall(r'<div class="hunk changed">(.*?)</div>\n</div>', page, re.DOTALL):
         for part in re.findall(rf'<div class="side {side}">(.*?)(?=<div class="side|$)', hunk, re.DOTALL):
@@ -74,7 +71,7 @@ def test_the_page_shows_both_sides(visit: Visit, platform: Platform, ada: User) 
     assert before.id in page
     assert "wrong answer" in page
     assert "812 µs" in page
-    # Of the hidden one that passes now, nothing by itself.
+    # Nothing else of the hidden case that passes now.
     assert "now passes: tail of block<" in page
     backwards = visit(ada).get(f"/submissions/{before.id}/diff?against={after.id}").text
     assert texts(backwards, "after") == ["line_30 = 30"]

@@ -1,5 +1,3 @@
-"""The map of a wrong result on its page."""
-
 from __future__ import annotations
 
 import struct

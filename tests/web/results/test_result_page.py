@@ -1,5 +1,3 @@
-"""The result page: the grid of cases, its filters, the worst elements, advice, links into the source."""
-
 from __future__ import annotations
 
 import re
@@ -29,7 +27,6 @@ EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
 def worst(**values: Any) -> Report:
-    """A wrong report whose failing case carries elements of every kind."""
     elements = [
         WorstElement(index=[1, 7], got="nan", expected="1.5", allowed=0.0015),
         WorstElement(index=[0, 3], got="never written", expected="inf"),
@@ -44,7 +41,6 @@ def worst(**values: Any) -> Report:
 
 
 def squares(page: str) -> list[tuple[str, str, str, str]]:
-    """Shape, address, letter and name of each square."""
     inside = r'<span aria-hidden="true">(.)</span><span class="tip">(.*?)</span>'
     pattern = rf'<a class="square (\w+)" href="([^"]*)">{inside}</a>'
     return re.findall(pattern, page)

@@ -1,5 +1,3 @@
-"""Shared results: who may share, what the link shows and never shows, and how it ends."""
-
 from __future__ import annotations
 
 import re
@@ -24,7 +22,6 @@ def press(visit: Visit, user: User | None, submission: str, button: str = "share
 
 
 def link(visit: Visit, user: User, submission: str) -> str:
-    """The link on the owner's page."""
     found = re.search(
         r"http://localhost(/shared/[\w-]{43})<", visit(user).get(f"/submissions/{submission}").text
     )

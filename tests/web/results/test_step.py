@@ -1,5 +1,3 @@
-"""The page that steps through a failing block, and its files."""
-
 from __future__ import annotations
 
 import base64
@@ -50,7 +48,7 @@ def test_a_recorded_block_is_offered_to_its_author_alone(
     page = visit(ada).get(f"{at}/step").text
     assert "out[i] = tile[63 - i];" in page
     assert "data-worker" in page
-    # Without JavaScript: where the lanes of the fault read.
+    # Without JavaScript: the places that the faulty lanes read.
     assert '<td class="figures">(3, 1)</td>' in page
     assert EVIL not in page
     answer = visit(ada).get(f"{at}/step/bundle")

@@ -1,6 +1,6 @@
-"""Every route, and what each role gets of it: follows from who may use it, which the route declares (web/access.py).
+"""Every route's answer to each role, from the route's declaration (web/access.py).
 
-A new route needs nothing here, unless the access test must send it something, or call it at a special path.
+A new route needs an entry only if the access test must send it something, or call it at a special path.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from grader.web.app import add_routes
 
 ROLES = ("anonymous", "owner", "other", "staff")
 API = "/api/v1"
-# One for each of ROLES. None: let in, whatever the answer is.
+# One for each of ROLES. None: let in, with any answer.
 Statuses = tuple[int | None, int | None, int | None, int | None]
 NOT_SIGNED_IN = 401
 
 
-# Routes that change an account or export a person's data: they need the scope `account`.
+# Routes that change an account or export a person's data need the scope `account`.
 OF_ACCOUNTS = {
     f"{API}{rule}"
     for rule in (
@@ -35,8 +35,9 @@ OF_ACCOUNTS = {
 
 @dataclass(frozen=True)
 class Row:
-    """A call, and the status that each of ROLES gets. ``{id}``, ``{running}`` and ``{number}`` in the path are the
-    owner's submissions and token."""
+    """A call, and each role's status. ``{id}``, ``{running}`` and ``{number}`` in the path are the owner's
+    submissions and token.
+    """
 
     method: str
     rule: str
@@ -103,7 +104,7 @@ PATHS = {
     "PUT /api/v1/submissions/<id>/withdrawal": "/api/v1/submissions/{running}/withdrawal",
     "POST /submissions/<submission>/withdraw": "/submissions/{running}/withdraw",
 }
-# Answers to callers who may use the route. Default: 200 for GET, anything for others.
+# Answers to permitted callers. Default: 200 for GET, anything for others.
 ANSWERS = {
     200: """
         PUT /api/v1/challenges/<slug>/board
@@ -353,8 +354,8 @@ def _statuses(method: str, rule: str, who: Who) -> Statuses:
         Who.OWNER: (out, ok, 404, 404),
         Who.AUTHOR: (out, ok, 404, ok),
         Who.PERSON: (out, ok, 403, ok),
-        # The course, competition or regrade does not exist, as for everyone who is not a member. Existing ones:
-        # test_course_access.py, test_competitions.py.
+        # The course, competition or regrade does not exist, as for everyone who is not a member. Existing
+        # ones: test_course_access.py, test_competitions.py.
         Who.PARTY: (out, 404, 404, 404),
         Who.TEACHERS_OF_AUTHOR: (out, 403, 404, ok),
         Who.TEACHERS: (out, 403, 403, ok),
@@ -398,7 +399,6 @@ ROWS = [
 
 
 def _below(start: str) -> list[tuple[str, str, str]]:
-    """Method, rule and path, without ``start`` and the course."""
     return [
         (row.method, row.rule.removeprefix(f"{start}/<course>"), row.path.removeprefix(f"{start}/none"))
         for row in ROWS
@@ -450,7 +450,7 @@ FORMS_OF_COURSES = {
     "/grades/ada/override": {"assignment": "week1", "challenge": "scale", "points": "1", "reason": "why"},
 }
 
-# What the calls send, by path. Credentials are wrong; a submission is refused after its sender was checked.
+# Bodies by path. Credentials are wrong; a submission is refused after its sender was checked.
 FORMS = {
     "/courses": {"slug": "new-page", "name": "New"},
     "/submissions/{id}/comments": {"text": "Why?", "thread": "9"},

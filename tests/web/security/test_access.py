@@ -1,5 +1,6 @@
 """Every route, used by every role. Rows follow from the routes' declarations (rows.py); a route without a
-declaration fails the first test."""
+declaration fails the first test.
+"""
 
 from __future__ import annotations
 
@@ -191,13 +192,12 @@ def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
         json = BODIES.get(row.path, BODIES.get(path, {})) if row.method in ("POST", "PUT", "PATCH") else None
         return client.open(path, method=row.method, json=json).status_code
     if row.method == "GET":
-        with client.get(path) as answer:  # a file that is served stays open until then
+        with client.get(path) as answer:  # a served file stays open until then
             return answer.status_code
     form = FORMS.get(row.path, FORMS.get(path, {})) | {"csrf_token": csrf(client, "/challenges/scale")}
     return client.post(path, data=form).status_code
 
 
-# Routes for people who are not signed in yet.
 WITHOUT_ACCOUNT = {
     f"{API}/device-codes",
     f"{API}/device-codes/token",
@@ -209,7 +209,7 @@ API_ROWS = [row for row in ROWS if row.path.startswith(API)]
 
 
 def test_permissions_are_checked_before_the_body(scene: Scene, call: Visit) -> None:
-    """A caller who is not signed in, or may not do it, learns only that, even with an empty body."""
+    """A caller who is not signed in, or not permitted, learns only that, even with an empty body."""
     wrong = []
     for row in API_ROWS:
         if row.method in ("POST", "PUT", "PATCH") and row.rule not in WITHOUT_ACCOUNT:
@@ -223,7 +223,7 @@ def test_permissions_are_checked_before_the_body(scene: Scene, call: Visit) -> N
 
 
 def test_only_the_listed_calls_work_without_an_account(scene: Scene, call: Visit) -> None:
-    """Any route that is not in this list must answer 401."""
+    """Any other route must answer 401."""
     found = {
         row.rule
         for row in API_ROWS
@@ -234,7 +234,6 @@ def test_only_the_listed_calls_work_without_an_account(scene: Scene, call: Visit
 
 
 def with_token(scene: Scene, role: str, scopes: list[Scope]) -> FlaskClient:
-    """A client of that role, whose token has only those scopes."""
     user = scene.people[role]
     assert user
     client = scene.app.test_client()
@@ -284,7 +283,7 @@ def test_a_staff_token_without_the_staff_scope_reads_as_a_student(scene: Scene) 
             assert [text for text in texts if text in told] == [], field
 
 
-# Field, texts that reveal it, and who may read it.
+# Field, texts that reveal it, and its readers.
 FIELDS = [
     ("source", [SOURCE.strip()[-20:]], {"owner", "staff"}),
     ("compiler log", ["compiled for the owner"], {"owner", "staff"}),
@@ -294,7 +293,7 @@ FIELDS = [
     ("draft", ["the owner's draft", "the owner&#39;s draft"], {"owner"}),
     ("tokens", ["the owner's laptop", "the owner&#39;s laptop"], {"owner"}),
 ]
-# Everything that a role's GETs answer. Markup splits the source in the listing, so the API's counts.
+# All answers to a role's GETs. Markup splits the source in the listing, so the API's counts.
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -382,7 +381,6 @@ def csrf_of(page: str) -> str:
 
 
 def test_open_sign_up_adds_no_route(tmp_path: Path) -> None:
-    """Open sign-up adds no route."""
     from grader.service.platform import open_platform
 
     opened = open_platform(builders.make_settings(tmp_path / "open", sign_up="open"))

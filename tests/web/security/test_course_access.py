@@ -1,5 +1,6 @@
-"""The table of permissions in a course, applied to every route of courses, by every standing. A route of a course that
-declares no action fails."""
+"""The table of permissions in a course, applied to every route of courses, by every standing. A route of a
+course that declares no action fails.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,6 @@ from tests.web.security.rows import (
 
 
 def declared(start: str) -> dict[tuple[str, str], Action]:
-    """The action of each route below a course, by method and rule, as the route declares it."""
     return {
         (method, rule.removeprefix(start)): access.action
         for method, rule, access in ROUTES
@@ -150,8 +150,9 @@ def wrong(
     rows: list[tuple[str, str, str]],
     ask: Callable[[str, str, str], TestResponse],
 ) -> list[str]:
-    """Deviations: those allowed must be answered, others refused, as if the course did not exist if they may not
-    know of it."""
+    """Deviations: permitted callers must be answered, others refused, as if the course did not exist if they
+    may not know of it.
+    """
     found = []
     member = standing in TABLE[Action.COURSE_READ]
     for slug in ("secret", "open"):
@@ -166,8 +167,9 @@ def wrong(
 
 
 def _missing(text: str) -> bool:
-    """The refusal for an allowed caller whose object does not exist or has another state: not the course's, nor the
-    role's."""
+    """The refusal for a permitted caller whose object does not exist or has another state: not the course's,
+    nor the role's.
+    """
     said = (
         "no join code 9",
         "no invitation 9",
@@ -204,7 +206,8 @@ def test_only_owners_archive_a_course(scene: Scene) -> None:
         )
 
 
-# Actions outside courses, by calls that change nothing: allowed callers learn that the object is missing or invalid.
+# Actions outside courses, by calls that change nothing: permitted callers learn that the object is missing or
+# invalid.
 OF_PLATFORM: list[tuple[str, str, Action]] = [
     ("GET", "/operations", Action.OPERATIONS_READ),
     ("POST", "/operations/retry", Action.SUBMISSION_REQUEUE),

@@ -1,6 +1,7 @@
-"""A declaration is enforced: each kind of visitor at a route for each ``Who``, in an application of its own.
+"""A declaration is enforced: each kind of visitor at a route for each ``Who``, in a separate application.
 
-The tests of the real routes (test_access.py) take their expectations from the declarations; here they are written out.
+The tests of the real routes (test_access.py) take their expectations from the declarations; here they are
+written out.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def test_a_view_that_guards_itself_is_entered_by_everyone(house: House) -> None:
 
 @pytest.fixture
 def rights(house: House, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What was asked of courses and competitions. Only staff may do anything there."""
+    """The rights asked of courses and competitions. Only staff may do anything there."""
     asked = []
 
     def check(platform: object, user: User, where: str, action: Action) -> None:

@@ -47,7 +47,7 @@ class TestDatabaseAway:
             assert "secret" not in each.text
 
     def test_missing_tables_are_a_503(self, visit: Visit, call: Visit, platform: Platform, ada: User) -> None:
-        """Missing tables look like a missing file on the disk: SQLite reports the same for both."""
+        """SQLite reports missing tables and a missing file alike."""
         browser, program = visit(ada), call(ada)
         with platform.engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE submissions RENAME TO gone")
@@ -130,7 +130,7 @@ class TestOddText:
         answer = client.post("/challenges/vector_add", data=form)
         assert answer.status_code == 400
         assert any(word in answer.text for word in ("UTF-8", "binary", "empty"))
-        assert builders.SLUG not in client.get("/submissions").text  # nothing was stored
+        assert builders.SLUG not in client.get("/submissions").text
 
     @pytest.mark.parametrize("text", ODD)
     def test_an_odd_name_or_password_is_refused(self, app: Flask, ada: User, text: bytes) -> None:

@@ -1,5 +1,6 @@
-"""The served OpenAPI document against the application: whatever the document allows, and what it forbids, is answered
-as the document says, to nobody, a student, staff and an admin. Each commit asks something else (``tests.rotation``)."""
+"""The served OpenAPI document against the application: valid and forbidden requests are answered as the
+document says, to nobody, a student, staff and an admin. Each commit asks something else (``tests.rotation``).
+"""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ CHECKS = [
 EXAMPLES = 3
 # Tests of one caller; each asks its share of the operations.
 SHARES = 8
-# It says 503 where a part of the platform is away, as Redis and workers are here.
+# It says 503 if a part of the platform is away, as Redis and workers are here.
 MAY_BE_UNWELL = "GET /api/v1/health"
 CALLERS = ["nobody", "student", "staff", "admin"]
 WORKER = "host-1"

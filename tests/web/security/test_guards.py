@@ -1,5 +1,3 @@
-"""Forgery, sessions, cookies and headers, on every route."""
-
 from __future__ import annotations
 
 import re
@@ -24,7 +22,6 @@ TLS = "https://grader.example"
 
 
 def unsafe(app: Flask, api: bool) -> list[tuple[str, str]]:
-    """Method and path of every route that changes something."""
     stand_ins = {"slug": builders.SLUG, "submission": "x", "id": "x", "number": "1", "name": "bob"}
     return [
         (method, re.sub(r"<(?:int:)?(\w+)>", lambda found: stand_ins.get(found[1], "x"), rule.rule))
@@ -88,7 +85,8 @@ class TestForgery:
     @pytest.mark.parametrize(
         ("headers", "status"),
         [
-            # A page with a secret in its address, or a browser without referrers: the browser still confirms the site.
+            # A page with a secret in its address, or a browser without referrers: the browser still confirms
+            # the site.
             ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, 303),
             ({"Sec-Fetch-Site": "none"}, 303),
             ({"Sec-Fetch-Site": "same-site", "Origin": TLS, "Referer": TLS}, 403),
@@ -307,7 +305,7 @@ class TestTokens:
         answer = program.get(f"{API}/me")
         assert (answer.status_code, "expired" in answer.text) == (401, True)
         assert tokens.list_tokens(platform, ada).tokens == []
-        tokens.issue_token(platform, ada)  # clears away what has ended
+        tokens.issue_token(platform, ada)  # removes ended ones
         with platform.sessions() as session:
             assert len(session.scalars(select(TokenRow)).all()) == 1
 

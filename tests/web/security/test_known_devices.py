@@ -48,7 +48,7 @@ def test_a_known_browser_has_limited_guesses(app: Flask, visit: Visit, ada: User
     assert sign_in(client, "ada") == 429
     assert (
         guess(app, "ada", "192.0.2.7", builders.PASSWORD) == 201
-    )  # nor does it shut out its owner elsewhere
+    )  # nor does it lock out its owner elsewhere
 
 
 def test_a_browser_is_known_for_one_account_only(app: Flask, visit: Visit, ada: User, bob: User) -> None:

@@ -1,5 +1,3 @@
-"""Limits on guessing and submitting, also with fifty threads at once."""
-
 from __future__ import annotations
 
 import json
@@ -44,7 +42,6 @@ BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.
 
 
 def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
-    """The statuses of ``count`` threads that start together."""
     statuses: list[int] = []
     ready = threading.Barrier(count)
 
@@ -63,7 +60,6 @@ def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Platform]:
-    """A platform on each kind of database, with a quota of one."""
     if request.param == "sqlite":
         platform = open_platform(builders.make_settings(tmp_path, waiting_per_user=1))
         yield platform
@@ -141,7 +137,6 @@ def _stored(platform: Platform) -> int:
 
 @pytest.fixture(params=["memory", "redis"])
 def counted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Flask]:
-    """An application that counts in memory, or in Redis."""
     if request.param == "memory":
         platform = open_platform(builders.make_settings(tmp_path))
         yield create_app(platform)
@@ -168,8 +163,6 @@ def guess(app: Flask, name: str, address: str, password: str = "guess") -> int:
 
 
 class Clock:
-    """The clock of counts in memory; a test moves it."""
-
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._real = storage.time
         self.now = self._real.time()
@@ -183,7 +176,6 @@ class Clock:
 
 
 def try_password(app: Flask, name: str, right: bool, address: str = "192.0.2.1") -> bool:
-    """True if the password was checked."""
     with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
         try:
             with throttle.password_try(name):
@@ -203,7 +195,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def bare() -> Flask:
-    """An application that counts in memory and does nothing else."""
     app = Flask(__name__)
     app.config.update(SECRET_KEY="x", RATELIMIT_STORAGE_URI="memory://")
     throttle.limiter.init_app(app)
@@ -367,7 +358,7 @@ class TestGuessing:
                 environ_base={"REMOTE_ADDR": "10.0.0.5"},
             ).status_code
 
-        # What the client itself sent is to the left of its address.
+        # The client's own values are to the left of its address.
         most = limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT
         statuses = [ask(f"198.51.100.{n}, 203.0.113.9") for n in range(most + 1)]
         assert statuses == [401] * most + [429]

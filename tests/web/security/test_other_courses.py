@@ -1,8 +1,8 @@
-"""A student takes two courses that assign the same challenge. Staff of one course get nothing of what he submitted for
-the other, by any action that the table of permissions allows.
+"""A student takes two courses that assign the same challenge. Staff of one course get nothing of his
+submissions for the other, by any action in the table of permissions.
 
-Each row tries to reach a submission: it must fail for the other course's and succeed for its own, so a row that
-reaches nothing fails, too.
+Each row must fail for the other course's submission and succeed for its own, so a row that reaches nothing
+fails, too.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ class Scene:
         return answer.text
 
     def done(self, method: str, path: str, **body: object) -> bool:
-        """True if the action was allowed and had an effect."""
         sent = None if method == "GET" else body
         answer = self.owner.open(f"{API}{path}", method=method, json=sent)
         assert answer.status_code not in (400, 401, 405, 500), answer.text
@@ -63,7 +62,7 @@ class Scene:
 
 
 class Else(Enum):
-    """Why a row has nothing to reach."""
+    """The reason why a row has nothing to reach."""
 
     NO_SUBMISSION = "it shows and changes nobody's submission"
     GRADEBOOK = "it acts on points of the gradebook, which grades.read walks"
@@ -87,7 +86,7 @@ def _acts(method: str, path: str, **body: object) -> Reach:
 
 
 def _voids(**body: str) -> Reach:
-    """And restores it: a void result leaves the gradebook, which other rows read."""
+    """Also restores it: a void result leaves the gradebook, which other rows read."""
 
     def reach(scene: Scene, submission: str) -> bool:
         done = scene.done("PUT", _VOID.replace("<id>", submission), reason="a copy", **body)

@@ -27,7 +27,7 @@ from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.inert import what_runs
 
-# One text that breaks out of attributes with either quote, a text area, a title, a comment and a listing, and runs.
+# Breaks out of attributes with either quote, a text area, a title, a comment and a listing, and runs.
 EVIL = (
     "\"'><script>alert(1)</script></pre></textarea></title></script>--><img src=x onerror=alert(2)>"
     "<svg onload=alert(3)><a href=javascript:alert(4)>x</a>{{7919*7907}}"
@@ -122,7 +122,7 @@ def evil_report(**values: Any) -> Report:
 
 @pytest.fixture
 def ids(platform: Platform, ada: User) -> dict[str, str]:
-    """One that ran, one that was fast, one that runs, one that failed; and then the user's name itself is script."""
+    """One that ran, one that was fast, one that runs, one that failed; then the user's name itself is script."""
     given = {"challenge": "scale", "source": f"# {EVIL}\n", "filename": EVIL.replace("/", "")[:120] + ".py"}
     found = {"wrong": builders.judged(platform, ada, evil_report(), **given).id}
     fast = builders.accepted(challenge="scale")

@@ -2,8 +2,8 @@
 
 Mechanism: walks up the frames of all threads and looks through their variables, two levels deep, for the answer
   or a function that gives it.
-Surface: a grader that calls the submission from its own code.
-Gain: every answer, without computing one.
+Surface: a grader that calls the submission directly.
+Gain: every answer without computing it.
 Challenge: twice
 Like: gc_walk
 Defence: wrong_answer

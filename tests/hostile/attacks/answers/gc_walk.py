@@ -2,8 +2,8 @@
 
 Mechanism: asks the garbage collector for every tensor in the process, and copies the one that begins like the
   answer.
-Surface: an expected output in the submission's own process.
-Gain: every answer, without computing one.
+Surface: an expected output in the submission's process.
+Gain: every answer without computing it.
 Challenge: twice
 Defence: wrong_answer
 """

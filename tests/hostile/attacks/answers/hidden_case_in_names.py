@@ -1,9 +1,9 @@
-"""Tells a hidden case's data in the names of operations.
+"""Reveals a hidden case's data in the names of operations.
 
 Mechanism: remembers the inputs of every size that no public case has; the runner's notes of the last call name
   operations and kernels, and these names, which the report shows, hold them.
-Surface: one process that sees hidden cases, and afterwards something whose words the student may read.
-Gain: the hidden cases, some hundred bytes a submission, before the deadline.
+Surface: one process sees hidden cases, and later something whose text the student may read.
+Gain: some hundred bytes of hidden cases per submission, before the deadline.
 Challenge: twice
 Timed: yes
 Defence: library_kernel

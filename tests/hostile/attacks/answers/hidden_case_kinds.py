@@ -1,9 +1,9 @@
-"""Tells a hidden case's data by the kind of its failure.
+"""Reveals a hidden case's data by its kind of failure.
 
-Mechanism: passes every public case and every timed call; at a size that no public case has it fails on purpose, by a
-  kind that it chooses by the size: a wrong value, an error, no end, its process gone.
-Surface: the verdict, and what a report says of a hidden case that failed.
-Gain: two bits of every hidden case a submission, before hidden cases are open to all.
+Mechanism: passes every public case and every timed call; at a size that no public case has the size decides how
+  it fails on purpose: a wrong value, an error, an endless loop, a dead process.
+Surface: the verdict, and the report of a failed hidden case.
+Gain: two bits of every hidden case per submission, before hidden cases are published.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

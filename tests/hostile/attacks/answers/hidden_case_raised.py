@@ -1,9 +1,9 @@
-"""Tells a hidden case's data in the text of an error.
+"""Reveals a hidden case's data in the text of an error.
 
-Mechanism: remembers the inputs of every size that no public case has; when a call is timed, whose failure is
-  nobody's secret, it raises an error whose text holds them.
-Surface: one process that sees hidden cases, and afterwards something whose words the student may read.
-Gain: the hidden cases, a submission at a time, before the deadline.
+Mechanism: remembers the inputs of every size that no public case has; in a timed call, whose failure is public,
+  it raises an error whose text holds them.
+Surface: one process sees hidden cases, and later something whose text the student may read.
+Gain: the hidden cases, one per submission, before the deadline.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

@@ -1,9 +1,9 @@
-"""Tells a hidden case's data by how long it takes.
+"""Reveals a hidden case's data by its run time.
 
-Mechanism: passes every public case and every timed call; at a size that no public case has it sleeps for a time that
-  it chooses by the size, and fails.
-Surface: the seconds of a report, of live progress and of a submission's own moments.
-Gain: some ten bits of every hidden case a submission, before hidden cases are open to all.
+Mechanism: passes every public case and every timed call; at a size that no public case has it sleeps for a time
+  that depends on the size, and fails.
+Surface: the seconds in a report, in live progress and in a submission's timestamps.
+Gain: some ten bits of every hidden case per submission, before hidden cases are published.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

@@ -2,8 +2,8 @@
 
 Mechanism: imports the grader's package and the reference by every name and path that the process knows, and
   calls them.
-Surface: a reference that lies where the submission runs.
-Gain: every answer, without computing one.
+Surface: a reference in the submission's process or box.
+Gain: every answer without computing it.
 Challenge: twice
 Box: docker
 Defence: wrong_answer

@@ -2,8 +2,8 @@
 
 Mechanism: reads every other process that it can see by /proc/PID/mem and process_vm_readv, and searches it for
   the answer's bytes.
-Surface: a judge that runs as the same user in the same process namespace.
-Gain: every answer, without computing one.
+Surface: a judge of the same user and process namespace.
+Gain: every answer without computing it.
 Challenge: twice
 Box: docker
 Defence: wrong_answer

@@ -1,9 +1,9 @@
 """Reads the reference and the staff's folder by the host's own paths.
 
-Mechanism: /proc/self/mountinfo tells which folders of the host are mounted, so the checkout's place can be
-  guessed; looks for reference.py, solution.py and hidden_cases.py there.
-Surface: folders that are mounted for the toolchain's sake.
-Gain: every answer, without computing one.
+Mechanism: /proc/self/mountinfo names the host's mounted folders, which give away the checkout's path; looks for
+  reference.py, solution.py and hidden_cases.py there.
+Surface: folders that are mounted for the toolchain.
+Gain: every answer without computing it.
 Challenge: twice
 Box: docker
 Defence: wrong_answer

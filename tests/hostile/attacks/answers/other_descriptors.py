@@ -2,8 +2,8 @@
 
 Mechanism: opens whatever /proc/self/fd and /proc/self/maps name of shared memory, and searches it for the
   answer's bytes.
-Surface: buffers of the judge that are handed over, or inherited, beside inputs and outputs.
-Gain: every answer, without computing one.
+Surface: buffers of the judge that are passed or inherited in addition to inputs and outputs.
+Gain: every answer without computing it.
 Challenge: twice
 Defence: wrong_answer
 """

@@ -1,9 +1,8 @@
 // Reads every mapping of shared memory in its process.
 //
-// Mechanism: goes through /proc/self/maps for memory that came from the judge, and searches it for the answer's
-//   first words.
-// Surface: buffers of the judge that are handed over, or inherited, beside inputs and outputs.
-// Gain: every answer, without computing one.
+// Mechanism: searches the judge's shared memory in /proc/self/maps for the answer's first words.
+// Surface: buffers of the judge that are passed or inherited in addition to inputs and outputs.
+// Gain: every answer without computing it.
 // Challenge: twice
 // Like: other_descriptors
 // Defence: wrong_answer

@@ -1,9 +1,9 @@
-"""Leaves its own file system by way of other processes.
+"""Leaves its file system through other processes.
 
 Mechanism: /proc/PID/root and /proc/PID/cwd lead into the file system of another process; looks for the
   reference there.
 Surface: process numbers and folders that the box shares with its host.
-Gain: every answer, without computing one.
+Gain: every answer without computing it.
 Challenge: twice
 Like: mounted_reference
 Box: docker

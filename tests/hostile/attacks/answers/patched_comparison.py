@@ -1,7 +1,7 @@
-"""Replaces whatever might compare.
+"""Replaces functions that might compare.
 
-Mechanism: makes torch.equal, allclose, isclose and their methods say that all is well, and writes zeros.
-Surface: a comparison in the submission's own process.
+Mechanism: makes torch.equal, allclose, isclose and their methods return True, and writes zeros.
+Surface: a comparison in the submission's process.
 Gain: any answer is right.
 Challenge: twice
 Defence: wrong_answer

@@ -1,9 +1,8 @@
 // Looks for the answer in device memory that was freed.
 //
-// Mechanism: takes device memory in pieces of the output's size, as much as there is, and searches each for the
-//   answer.
+// Mechanism: allocates all device memory in pieces of the output's size, and searches each for the answer.
 // Surface: the reference's result, computed on the same GPU before or after.
-// Gain: every answer, without computing one.
+// Gain: every answer without computing it.
 // Challenge: twice
 // Like: stale_memory
 // Defence: wrong_answer

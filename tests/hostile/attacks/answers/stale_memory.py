@@ -1,8 +1,8 @@
 """Looks for the answer in memory that was freed.
 
-Mechanism: takes uninitialised tensors of the output's size, many of them, and searches each for the answer.
-Surface: an expected output that was computed where the submission's memory comes from.
-Gain: every answer, without computing one.
+Mechanism: allocates many uninitialised tensors of the output's size, and searches each for the answer.
+Surface: an expected output that was computed in memory that the submission gets later.
+Gain: every answer without computing it.
 Challenge: twice
 Defence: wrong_answer
 """

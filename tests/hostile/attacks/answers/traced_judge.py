@@ -1,8 +1,8 @@
 """Attaches to the judge as a debugger does.
 
-Mechanism: asks ptrace for every process number up to a thousand, and for its parent; whoever is attached to
-  stops, and its memory and registers are the submission's.
-Surface: a judge that runs as the same user in the same process namespace.
+Mechanism: attaches by ptrace to its parent and to every process number up to a thousand: that stops the
+  process, and gives the submission its memory and registers.
+Surface: a judge of the same user and process namespace.
 Gain: the verdict itself.
 Challenge: twice
 Like: judge_memory

@@ -1,4 +1,4 @@
-"""Changes the group that bounds it.
+"""Changes its control group.
 
 Mechanism: writes to the files of its control group, makes groups below and moves itself into another one, and sets the
   program that the host's kernel runs when a group is empty.

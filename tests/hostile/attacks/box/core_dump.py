@@ -1,8 +1,8 @@
 """Crashes with its memory full.
 
 Mechanism: raises the limit on core files, makes itself dumpable, and lets a child crash with half a gigabyte in use.
-Surface: where the host's kernel writes core files, or which program it gives them to.
-Gain: the host's disk, file by file; a program of the host's that runs on what a stranger prepared.
+Surface: the place of core files, or the program that the host's kernel gives them to.
+Gain: the host's disk, file by file; a host program that reads a stranger's data.
 Challenge: twice
 Like: memory_in_pieces
 Defence: runtime_error

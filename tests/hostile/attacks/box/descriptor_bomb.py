@@ -2,7 +2,7 @@
 
 Mechanism: duplicates, pipes, sockets and event descriptors, in this process and in children.
 Surface: the host's table of open files, which every process shares.
-Gain: a host on which nobody can open a file; 100,000 would show that nothing bounds them.
+Gain: a host on which nobody can open a file; reaching 100,000 shows that there is no bound.
 Challenge: twice
 Defence: runtime_error
 """

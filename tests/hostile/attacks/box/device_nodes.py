@@ -1,6 +1,6 @@
-"""Makes device files of its own.
+"""Makes device files.
 
-Mechanism: mknod of the first disk, of the machine's memory, of other GPUs and of fuse; opens those that are there.
+Mechanism: mknod of the first disk, of the machine's memory, of other GPUs and of fuse; opens existing ones.
 Surface: devices that a container may make or open.
 Gain: the host's disk, its memory, another submission's GPU.
 Challenge: twice

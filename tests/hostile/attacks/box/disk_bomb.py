@@ -2,7 +2,7 @@
 
 Mechanism: writes files of /tmp until something refuses.
 Surface: the host's disk, or its memory behind a tmpfs.
-Gain: a database that cannot write any more; 2 GiB would show that nothing bounds it.
+Gain: a database that cannot write; reaching 2 GiB shows that there is no bound.
 Challenge: twice
 Defence: runtime_error, memory_limit
 Box: docker

@@ -1,9 +1,9 @@
 """Never returns and ignores every signal that can be ignored.
 
-Mechanism: blocks all signals, closes its output and its connection's reading side, and spins in native code that holds
-  the interpreter's lock, so that not even its own runner can end it.
+Mechanism: blocks all signals, closes its output and the reading side of its connection, and spins in native
+  code that holds the interpreter's lock, so that not even its own runner can end it.
 Surface: a judge that waits for an answer, or asks politely for an end.
-Gain: a worker that serves nobody any more.
+Gain: a worker that serves nobody.
 Challenge: twice
 Defence: time_limit
 """

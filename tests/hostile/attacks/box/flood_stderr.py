@@ -1,6 +1,6 @@
 """Prints without end to stderr.
 
-Mechanism: a thread writes as fast as the kernel takes it, past the interpreter's own streams.
+Mechanism: a thread writes as fast as the kernel allows, past the interpreter's streams.
 Surface: the judge's memory, the container's log on the host's disk, the report, the database, the page.
 Gain: a full disk, or a page that no browser opens.
 Challenge: twice

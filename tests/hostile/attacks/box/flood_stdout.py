@@ -1,6 +1,6 @@
 """Prints without end to stdout.
 
-Mechanism: a thread writes as fast as the kernel takes it, and nothing is ever flushed by the runner.
+Mechanism: a thread writes as fast as the kernel allows, and the runner never flushes.
 Surface: the judge's memory, the container's log on the host's disk, the report, the database, the page.
 Gain: a full disk, or a page that no browser opens.
 Challenge: twice

@@ -1,8 +1,8 @@
 """Forks without end.
 
-Mechanism: every process forks for ever, from the moment that the source is loaded.
+Mechanism: every process forks for ever, as soon as the source is loaded.
 Surface: the host's table of processes, and its scheduler.
-Gain: a host that can start nothing any more; other people's submissions fail.
+Gain: a host that can start no process; other submissions fail.
 Challenge: twice
 Defence: runtime_error, time_limit
 Box: docker

@@ -1,8 +1,8 @@
-"""Reads what is not its own.
+"""Reads the host's files.
 
 Mechanism: reads the host's passwords, keys, tokens, the platform's folders and data, the other side of /proc, and
   climbs out by /proc/*/root, /proc/*/cwd and every descriptor that is open.
-Surface: what a box sees of the host.
+Surface: the host's files and processes that a box sees.
 Gain: hidden cases, references, other people's sources, secrets of the platform, keys of its administrator.
 Challenge: twice
 Defence: runtime_error
@@ -37,7 +37,7 @@ WANTED = """/etc/shadow /etc/gshadow /etc/sudoers /etc/machine-id /etc/ssl/priva
 
 
 def files_below(top):
-    """Files that are no part of the toolchain, on the way to which folders of the host lie empty."""
+    """Files outside the toolchain; host folders on the way to it are empty."""
     found = []
     for folder, folders, files in os.walk(top):
         where = os.path.realpath(folder).replace("/proc/self/root", "")

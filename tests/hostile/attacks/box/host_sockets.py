@@ -1,9 +1,9 @@
 """Looks for unix sockets of the host.
 
-Mechanism: connects to the sockets of the Docker engine, of containerd, of the system's bus, to every socket that lies
-  anywhere in the box, to every abstract name that the kernel tells, and to the judge's own socket a second time.
-Surface: sockets that a mount or a shared network namespace lets through.
-Gain: the Docker engine's socket is the host.
+Mechanism: connects to the sockets of the Docker engine, of containerd, of the system's bus, to every socket
+  file in the box, to every abstract name that the kernel lists, and to the judge's socket a second time.
+Surface: sockets that a mount or a shared network namespace exposes.
+Gain: the Docker engine's socket gives the host.
 Challenge: twice
 Like: network
 Defence: runtime_error

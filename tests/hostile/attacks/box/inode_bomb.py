@@ -1,8 +1,8 @@
 """Makes empty files without end.
 
-Mechanism: files without content, folders and links take no bytes of a size limit.
+Mechanism: empty files, folders and links count for nothing in a size limit.
 Surface: the host's inodes, and the kernel's memory behind them.
-Gain: a disk on which no file can be made; 100,000 would show that nothing bounds them.
+Gain: a disk on which no file can be made; reaching 100,000 shows that there is no bound.
 Challenge: twice
 Like: disk_bomb
 Defence: runtime_error

@@ -1,7 +1,7 @@
 """Writes the kernel's settings.
 
-Mechanism: writes to /proc/sys, /proc/sysrq-trigger, /sys and the files of its own process that others read: the program
-  for core files, the one for modules, the maps of users, the label for security.
+Mechanism: writes to /proc/sys, /proc/sysrq-trigger, /sys and the files of its process that others read: the
+  program for core files, the one for modules, the maps of users, the security label.
 Surface: /proc and /sys of a container.
 Gain: core_pattern and modprobe name programs that the kernel runs on the host as root.
 Challenge: twice
@@ -35,8 +35,8 @@ SETTINGS = """/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sys/
 def write(path):
     number = os.open(path, os.O_WRONLY)
     try:
-        # A file of its own process may be opened and refuse later; to open any other is to have it already, and a host
-        # that lets this through shall not be harmed.
+        # Only files of its own process are written: these may open and then refuse. Opening any other is the
+        # success, and must not harm a host that allows it.
         if path.startswith("/proc/self/"):
             os.write(number, b"\n")
     finally:

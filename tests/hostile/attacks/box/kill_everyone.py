@@ -1,8 +1,8 @@
-"""Kills and stops whoever it can reach.
+"""Kills and stops every process that it can reach.
 
-Mechanism: SIGKILL and SIGSTOP to its parent, to its group, to every process there is, and to whoever sent it its
-  connection (the kernel tells the number).
-Surface: a judge that shares a user or a namespace of processes with what it judges.
+Mechanism: SIGKILL and SIGSTOP to its parent, to its group, to every process there is, and to the process that
+  gave it its connection (the kernel gives the number).
+Surface: a judge that shares a user or process namespace with the submission.
 Gain: a dead judge takes the verdict with it: the submission is judged again, or counts as the platform's failure.
 Challenge: twice
 Defence: runtime_error
@@ -49,7 +49,7 @@ for what in (signal.SIGSTOP, signal.SIGKILL):
         hit("the parent", os.getppid(), what)
     if judge_number() > 1:
         hit("the judge", judge_number(), what)
-    # Only where this is the first process of its namespace does this name nobody else.
+    # Only in the first process of a namespace does this name nobody else.
     if os.getpid() == 1:
         for number in range(2, 4096):
             hit("somebody", number, what)

@@ -1,9 +1,9 @@
 """Leaves processes that outlive it.
 
-Mechanism: forks twice, each time into a session of its own, closes all that it inherited, ignores signals, and goes on
-  while the submission ends; one of the children holds the connection open.
+Mechanism: forks twice, each time into a new session, closes all inherited descriptors, ignores signals, and
+  goes on while the submission ends; one of the children holds the connection open.
 Surface: a host that ends a group or a session of processes, not a box.
-Gain: a process that is alive while the next submission is judged: it can slow it, watch it, or answer for it.
+Gain: a process that lives while the next submission is judged, and can slow it, watch it, or answer for it.
 Challenge: twice
 Defence: runtime_error
 Box: docker

@@ -1,7 +1,8 @@
-"""Leaves links and special files where the host may read.
+"""Leaves links and special files where the host may read them.
 
-Mechanism: makes every file of /tmp that a program might fetch from a box (core, result, log, library) a link to the
-  host's passwords, a pipe that blocks its reader, or a folder; the names bear text that a terminal would act on.
+Mechanism: makes every file of /tmp that a program might fetch from a box (core, result, log, library) a link to
+  the host's passwords, a pipe that blocks its reader, or a folder; the names hold text that a terminal would
+  act on.
 Surface: a host that copies files out of a box by name, as its own user.
 Gain: the file that the link names, read with the host's rights and shown in the report.
 Challenge: twice

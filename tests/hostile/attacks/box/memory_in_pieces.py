@@ -1,6 +1,6 @@
 """Takes memory in pieces, in children too.
 
-Mechanism: forks, and parent and child keep arrays that they have written, so that no process is large by itself.
+Mechanism: forks; parent and child keep written arrays, so that no single process is large.
 Surface: the host's memory; its out-of-memory killer may pick anybody.
 Gain: a host that swaps; a judge or a database that is killed.
 Challenge: twice

@@ -1,9 +1,9 @@
-"""Looks for somebody to talk to.
+"""Looks for network services.
 
-Mechanism: TCP to this host's own services (Redis, PostgreSQL, the web, the Docker engine), to the host behind the
-  bridge, to a cloud's metadata, to a name; UDP, IPv6, and a port of its own to be called at.
+Mechanism: TCP to this host's own services (Redis, PostgreSQL, the web, the Docker engine), to the host behind
+  the bridge, to a cloud's metadata, to a name; UDP, IPv6, and a listening port.
 Surface: the network.
-Gain: the queue, the database, the machine's credentials; a way to send the hidden cases home.
+Gain: the queue, the database, the machine's credentials; a way to send the hidden cases out.
 Challenge: twice
 Defence: runtime_error
 Box: docker

@@ -1,9 +1,9 @@
-"""Opens sockets of families that no kernel needs.
+"""Opens sockets of families that no submission needs.
 
-Mechanism: raw packets, the host of a virtual machine (vsock), the kernel's ciphers, Bluetooth, CAN, TIPC and others:
-  code of the host's kernel that is seldom used and seldom checked.
+Mechanism: raw packets, the host of a virtual machine (vsock), the kernel's ciphers, Bluetooth, CAN, TIPC and
+  others: seldom used and seldom checked code of the host's kernel.
 Surface: system calls that containers are often allowed.
-Gain: a bug in one of them is the host; vsock reaches past every network namespace.
+Gain: a bug in one of them gives the host; vsock reaches past every network namespace.
 Challenge: twice
 Like: network
 Defence: runtime_error
@@ -24,7 +24,7 @@ def attempt(name, action):
         (won if found else refused).append(name)
 
 
-# By their numbers: not every Python knows every name.
+# By number: not every Python knows every name.
 FAMILIES = {"AX25": 3, "X25": 9, "KEY": 15, "PACKET": 17, "RDS": 21, "CAN": 29, "TIPC": 30, "BLUETOOTH": 31}
 FAMILIES |= {"ALG": 38, "NFC": 39, "VSOCK": 40, "KCM": 41, "QIPCRTR": 42, "SMC": 43, "XDP": 44}
 

@@ -1,9 +1,9 @@
-"""Gives itself more than it got.
+"""Raises its limits and priority.
 
 Mechanism: raises its limits and its priority, asks for real-time scheduling and idle disks, locks its memory, and asks
   the kernel to kill others first when memory is short.
 Surface: limits that a process may raise, and the kernel's files for its own process.
-Gain: the host's processor and memory at other people's cost; its neighbours are the first to die.
+Gain: the host's processor and memory at others' cost; its neighbours die first.
 Challenge: twice
 Defence: runtime_error
 Box: docker

@@ -1,9 +1,9 @@
-"""Changes the program that judges it, for the next one.
+"""Changes the program that judges later submissions.
 
 Mechanism: writes, renames, links over and unlinks files of the runner, of Python, of torch and of the compiler; opens
   them for writing through /proc/self/fd.
 Surface: files of the host that boxes share.
-Gain: every later submission runs with what this one left; so do the judge and the host, which use the same files.
+Gain: every later submission, the judge and the host run the changed files.
 Challenge: twice
 Defence: runtime_error
 Box: docker

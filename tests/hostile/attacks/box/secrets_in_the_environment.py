@@ -1,7 +1,7 @@
 """Looks for secrets in environments and command lines.
 
 Mechanism: reads its own environment, that of every process it sees, their command lines, and their memory.
-Surface: what the worker has in its environment and passes on.
+Surface: the worker's environment, if it passes it on.
 Gain: the database's password, the secret of the seeds (with it the hidden cases), a cloud's credentials.
 Challenge: twice
 Like: host_files

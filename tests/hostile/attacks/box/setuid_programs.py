@@ -1,8 +1,8 @@
-"""Becomes somebody else by a program that may.
+"""Becomes another user by a setuid program.
 
-Mechanism: runs every setuid program that lies in the box, asks for other numbers itself, and makes its own copy of a
-  shell setuid.
-Surface: programs of the host that a box sees, and the rights that they would give.
+Mechanism: runs every setuid program in the box, asks for other user numbers itself, and makes a setuid copy of
+  a shell.
+Surface: host programs that a box sees, and their rights.
 Gain: root in the box, from which every other attack is easier.
 Challenge: twice
 Defence: runtime_error

@@ -1,8 +1,8 @@
-"""Takes memory that belongs to no process.
+"""Takes memory that is charged to no process.
 
-Mechanism: writes to memfd files, and sends their descriptors into a socket that nobody reads before closing them: the
-  pages then belong to a message in flight.
-Surface: memory that a count per process does not see.
+Mechanism: writes to memfd files, and sends their descriptors into a socket that nobody reads before closing
+  them: the pages then belong to an undelivered message.
+Surface: memory that a count per process misses.
 Gain: the host's memory, past the box's limit.
 Challenge: twice
 Defence: memory_limit

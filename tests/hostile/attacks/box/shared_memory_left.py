@@ -1,10 +1,10 @@
 """Leaves memory for the next submission.
 
-Mechanism: the first run puts a word into every kind of memory that outlives a process (System V segments and queues,
-  POSIX memory and queues, /dev/shm, /tmp, keys, the terminal's settings of the descriptors that it was given); the
-  second run looks for it.
-Surface: what boxes share with each other and with the host.
-Gain: answers that one submission computes and another one finds; memory that nobody frees.
+Mechanism: the first run puts a word into every kind of memory that outlives a process (System V segments and
+  queues, POSIX memory and queues, /dev/shm, /tmp, keys, the terminal settings of its descriptors); the second
+  run looks for it.
+Surface: objects that boxes share with each other and with the host.
+Gain: answers that one submission leaves for another; memory that nobody frees.
 Challenge: twice
 Defence: runtime_error
 Judged: 2

@@ -1,8 +1,8 @@
-"""Mounts what it wants to see.
+"""Mounts file systems.
 
-Mechanism: mount, umount, the newer calls that mount by descriptor, file handles that name files of the host past any
-  mount (open_by_handle_at), swap files, quotas and process accounting.
-Surface: the system calls that a box is allowed.
+Mechanism: mount, umount, the newer calls that mount by descriptor, file handles that reach host files outside
+  all mounts (open_by_handle_at), swap files, quotas and process accounting.
+Surface: the box's allowed system calls.
 Gain: the read-only root made writable; the host's file system by the handle of its root.
 Challenge: twice
 Defence: runtime_error
@@ -26,7 +26,7 @@ def attempt(name, action):
 
 
 libc = ctypes.CDLL(None, use_errno=True)
-# All that a refusal may be. Anything else says that the kernel took a look at the arguments.
+# All possible refusals. Any other error means that the kernel looked at the arguments.
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 EMPTY = ctypes.create_string_buffer(4096)
 

@@ -1,9 +1,8 @@
-"""Makes namespaces, in which it would be root.
+"""Makes namespaces in which it would be root.
 
 Mechanism: unshare, setns, clone and clone3 with every namespace's flag, and pivot_root and chroot.
-Surface: the system calls that a box is allowed.
-Gain: root in a user namespace opens most of the kernel's code that ordinary users never reach; most escapes begin
-  there.
+Surface: the box's allowed system calls.
+Gain: root in a user namespace reaches kernel code that ordinary users never do; most escapes begin there.
 Challenge: twice
 Like: syscalls_mount
 Defence: runtime_error
@@ -27,7 +26,7 @@ def attempt(name, action):
 
 
 libc = ctypes.CDLL(None, use_errno=True)
-# All that a refusal may be. Anything else says that the kernel took a look at the arguments.
+# All possible refusals. Any other error means that the kernel looked at the arguments.
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 EMPTY = ctypes.create_string_buffer(4096)
 
@@ -55,7 +54,7 @@ FLAGS |= {"pid": 0x20000000, "net": 0x40000000, "time": 0x80}
 SIGCHLD = 17
 for name, flag in FLAGS.items():
     call(f"unshare {name}", 272, flag)
-    if flag > 0xFF:  # below lies the number of a signal
+    if flag > 0xFF:  # the low byte is the number of a signal
         call(f"clone {name}", 56, flag | SIGCHLD, 0, 0, 0, 0)
 own = os.open("/proc/self/ns/user", os.O_RDONLY)
 call("setns", 308, own, 0)

@@ -1,9 +1,9 @@
-"""Reaches for the parts of the kernel in which escapes were found.
+"""Uses the parts of the kernel in which escapes were found.
 
 Mechanism: keyrings, BPF, performance counters, userfaultfd, io_uring, and file notification for the whole system.
-Surface: the system calls that a box is allowed.
-Gain: each of them has been a way from a container to the host; a keyring is shared with other users' processes, and
-  performance counters see what the neighbour computes.
+Surface: the box's allowed system calls.
+Gain: each of them has been a way from a container to the host; a keyring is shared with other users' processes,
+  and performance counters show a neighbour's computation.
 Challenge: twice
 Like: syscalls_mount
 Defence: runtime_error
@@ -27,7 +27,7 @@ def attempt(name, action):
 
 
 libc = ctypes.CDLL(None, use_errno=True)
-# All that a refusal may be. Anything else says that the kernel took a look at the arguments.
+# All possible refusals. Any other error means that the kernel looked at the arguments.
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 EMPTY = ctypes.create_string_buffer(4096)
 

@@ -1,8 +1,7 @@
 """Changes the machine itself.
 
-Mechanism: kernel modules, another kernel, a restart, the clock, the host's name, ports of the processor, the kernel's
-  log.
-Surface: the system calls that a box is allowed.
+Mechanism: kernel modules, another kernel, a restart, the clock, the host's name, I/O ports, the kernel's log.
+Surface: the box's allowed system calls.
 Gain: the machine; a clock that runs backwards under the judge.
 Challenge: twice
 Like: syscalls_mount
@@ -27,7 +26,7 @@ def attempt(name, action):
 
 
 libc = ctypes.CDLL(None, use_errno=True)
-# All that a refusal may be. Anything else says that the kernel took a look at the arguments.
+# All possible refusals. Any other error means that the kernel looked at the arguments.
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 EMPTY = ctypes.create_string_buffer(4096)
 
@@ -55,7 +54,7 @@ call("finit_module", 313, 0, b"", 0)
 call("delete_module", 176, b"nothing", 0)
 call("kexec_load", 246, 0, 0, 0, 0)
 call("kexec_file_load", 320, 0, 0, 0, b"", 0)
-# The magic numbers are wrong, so that even a kernel that listened would not restart.
+# The magic numbers are wrong: a kernel that accepts the call does not restart.
 call("reboot", 169, 1, 2, 3, 0)
 call("settimeofday", 164, EMPTY, 0)
 call("clock_settime", 227, 0, EMPTY)

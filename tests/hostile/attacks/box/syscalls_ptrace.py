@@ -2,8 +2,8 @@
 
 Mechanism: ptrace of its child, of its parent and of the first process; reads and writes of another's memory; a
   descriptor stolen from another process.
-Surface: the system calls that a box is allowed, and processes of the same user.
-Gain: control of a process that is trusted; in a box of its own there is none, and still nothing should need it.
+Surface: the box's allowed system calls, and processes of the same user.
+Gain: control of a trusted process; a box per submission has none, and still no submission needs these calls.
 Challenge: twice
 Like: syscalls_mount
 Defence: runtime_error
@@ -27,7 +27,7 @@ def attempt(name, action):
 
 
 libc = ctypes.CDLL(None, use_errno=True)
-# All that a refusal may be. Anything else says that the kernel took a look at the arguments.
+# All possible refusals. Any other error means that the kernel looked at the arguments.
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 EMPTY = ctypes.create_string_buffer(4096)
 

@@ -1,8 +1,8 @@
 """Starts threads without end.
 
-Mechanism: threads count as processes where the kernel counts, but need no fork; each sleeps for ever.
+Mechanism: the kernel counts threads as processes, but they need no fork; each sleeps for ever.
 Surface: the host's table of processes.
-Gain: as with a fork bomb; 20,000 threads would be enough to show that nothing bounds them.
+Gain: as with a fork bomb; reaching 20,000 threads shows that there is no bound.
 Challenge: twice
 Like: fork_bomb
 Defence: runtime_error

@@ -1,9 +1,9 @@
-"""Children that keep every core busy while nobody calls.
+"""Children keep every core busy between the calls.
 
-Mechanism: forks a process per core that spins whenever no call is under way, to slow the control's rounds,
-  whose cost is taken off the submission's time; the call itself lasts 100 ms.
+Mechanism: a forked process per core spins between the calls, to slow the control's rounds, whose cost is
+  subtracted from the submission's time; the call itself lasts 100 ms.
 Surface: the calibration of the clock.
-Gain: the cost of a round, made as large as one likes, is taken off.
+Gain: a larger cost of a round is subtracted.
 Challenge: twice
 Timed: yes
 Takes: 50 ms

@@ -1,4 +1,4 @@
-"""Says done first and works then, through the gate's own page.
+"""Says done first, through the gate's page, and works then.
 
 Mechanism: finds the gate's page in /proc/self/maps, writes the round's number into the done word, then works
   for 0.3 s.

@@ -1,9 +1,9 @@
-"""The runner's own code is replaced: it says done before it calls.
+"""Replaces the runner's code, which then says done before it calls.
 
 Mechanism: replaces HostBinding.run in the runner by one that sets the done word as soon as the gate opens, and
-  calls solve then, which takes 0.3 s.
-Surface: the runner shares the submission's process, so all of its code is the submission's.
-Gain: a time of nothing, by way of the judge's own protocol.
+  then calls solve, which takes 0.3 s.
+Surface: the runner shares the submission's process, so the submission can change its code.
+Gain: a time of zero by the judge's protocol.
 Challenge: twice
 Timed: yes
 Defence: wrong_answer

@@ -1,9 +1,9 @@
 """A thread begins as soon as the inputs change, before the gate opens.
 
-Mechanism: after each timed call a thread watches the input's memory, and begins its 100 ms of work when the next
-  values appear; solve() waits for the thread.
-Surface: shared memory that can be read before the call's time begins.
-Gain: whatever lies between the reveal and the gate.
+Mechanism: after each timed call a thread watches the input's memory, and begins its 100 ms of work at the next
+  values; solve() waits for the thread.
+Surface: shared memory that is readable before the call's time begins.
+Gain: the time between the new values and the gate.
 Challenge: twice
 Timed: yes
 Takes: 50 ms
@@ -51,7 +51,9 @@ def watch(x, out, n, seen):
 
 
 def peek(x):
-    """The input's last bytes; nothing where it is no longer mapped, which a look at x itself would not survive."""
+    """The input's last bytes, or b"": by way of /proc, because reading unmapped memory through x would kill
+    the process.
+    """
     try:
         return os.pread(memory, 64, x.data_ptr() + 4 * x.numel() - 64)
     except OSError:

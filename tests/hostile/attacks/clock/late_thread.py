@@ -2,7 +2,7 @@
 
 Mechanism: at the timed size solve() starts a thread and returns; the thread writes the output 0.3 s later.
 Surface: the moment when a call counts as done.
-Gain: the time of starting a thread, whatever the work.
+Gain: the time of starting a thread only.
 Challenge: twice
 Timed: yes
 Defence: wrong_answer

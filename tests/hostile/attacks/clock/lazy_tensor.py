@@ -1,9 +1,9 @@
-"""A tensor that computes only when somebody looks at it.
+"""A tensor that computes only when it is read.
 
-Mechanism: hands back a tensor subclass whose every operation computes 2 * x first, and puts it wherever the
-  caller might look for a result: the return value, the caller's list of arguments, the storage of the output.
-Surface: a checker that compares the submission's own objects, after the clock has stopped.
-Gain: the work is done while it is compared, outside of what is timed.
+Mechanism: returns a tensor subclass whose every operation first computes 2 * x, and puts it wherever the caller
+  might look: the return value, the caller's list of arguments, the storage of the output.
+Surface: a checker that compares the submission's objects after the clock has stopped.
+Gain: the work happens in the comparison, outside the timed part.
 Challenge: twice
 Defence: wrong_answer
 """
@@ -14,8 +14,6 @@ import torch
 
 
 class Lazy(torch.Tensor):
-    """Twice its source, once somebody asks."""
-
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
         plain = [

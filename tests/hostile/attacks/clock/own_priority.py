@@ -1,8 +1,8 @@
-"""Takes the processor away from whoever reads the clock.
+"""Takes the processor away from the judge that reads the clock.
 
 Mechanism: asks for the highest priority, for real-time scheduling and for every core, then keeps a thread
-  spinning on each, so that the judge sees the end of nothing but its own turn; the call itself lasts 100 ms.
-Surface: a judge that shares its processor with what it times.
+  spinning on each, so that the judge gets the processor late; the call itself lasts 100 ms.
+Surface: a judge that shares its processor with the submission.
 Gain: a clock that is read late at the start of a round.
 Challenge: twice
 Like: busy_children

@@ -1,9 +1,9 @@
-"""Every clock of Python and torch says that no time went by.
+"""Every clock of Python and torch shows no elapsed time.
 
-Mechanism: replaces time's clocks, torch.cuda.Event and torch.cuda.synchronize in the process that is timed, and
-  in the runner's modules; the call itself lasts 100 ms.
-Surface: whatever clock the timing might read in the submission's process.
-Gain: a time of nothing on the board.
+Mechanism: replaces time's clocks, torch.cuda.Event and torch.cuda.synchronize in the timed process and in the
+  runner's modules; the call itself lasts 100 ms.
+Surface: clocks in the submission's process.
+Gain: a time of zero on the board.
 Challenge: twice
 Timed: yes
 Takes: 50 ms
@@ -34,8 +34,6 @@ now = time.perf_counter
 
 
 class Event:
-    """An event that took no time."""
-
     def __init__(self, *_arguments, **_options):
         pass
 

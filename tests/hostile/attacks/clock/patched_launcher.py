@@ -1,7 +1,7 @@
-"""Has its launches counted for something else.
+"""Has its launches counted elsewhere.
 
-Mechanism: patches Triton's launcher for the emulated GPU: around each launch it asks for a count of its own, as
-  autotuning does, so that the launch might be missing from the judge's.
+Mechanism: patches Triton's launcher for the emulated GPU: around each launch it asks for a separate count, as
+  autotuning does, so that the launch may be missing from the judge's.
 Surface: requests that begin and end a count, which any submission can send.
 Gain: the time of no work.
 Challenge: twice

@@ -3,7 +3,7 @@
 Mechanism: finds the gate among the living objects and arms an interval timer, whose handler runs in the middle of
   the runner's wait and says done for the round that has not begun. (The search must not be in the handler: it takes
   longer than the interval, so that handlers nest, each with its own list of all objects, until the memory is used up.)
-Surface: the runner's wait, which is the submission's own process.
+Surface: the runner's wait, in the submission's process.
 Gain: a round that ends when it opens.
 Challenge: twice
 Timed: yes

@@ -1,9 +1,9 @@
-"""A slow stream between the calls, so that few rounds fit in the time for them.
+"""A slow stream between the calls, to leave time for few rounds only.
 
 Mechanism: replaces standard output by a stream whose flush sleeps, so that the runner, which flushes after each call,
   is slow between the calls and never within them.
 Surface: the number of rounds.
-Gain: with three rounds instead of seven or more, a gamble on their median pays now and then.
+Gain: with three rounds instead of seven or more, a gamble on their median sometimes pays.
 Challenge: twice
 Timed: yes
 Defence: time_limit

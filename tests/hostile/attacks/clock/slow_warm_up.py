@@ -1,8 +1,8 @@
-"""Slow at first, so that few rounds are left to check, and false from then on.
+"""Slow at first, to leave few rounds to check, and wrong from then on.
 
 Mechanism: the first calls at the timed size are right and take 0.4 s each, to use up the time of a workload;
-  what follows copies the first answer.
-Surface: graders that make fewer rounds where rounds are slow, and check the first.
+  later ones copy the first answer.
+Surface: graders that make fewer rounds if rounds are slow, and check the first.
 Gain: the time of a copy.
 Challenge: twice
 Timed: yes

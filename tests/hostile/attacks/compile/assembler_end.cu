@@ -1,9 +1,8 @@
 // Ends the assembler's input early.
 //
-// Mechanism: .end stops the host assembler; what the compiler made of the footer stands behind it. An entry point of
-//   its own stands before.
+// Mechanism: .end stops the host assembler before the compiled footer. An unchecked entry point precedes it.
 // Surface: the text that is appended to a source.
-// Gain: an entry point that nothing has checked, and none of the wrappers.
+// Gain: an unchecked entry point without wrappers.
 // Challenge: twice
 // Defence: compile_error, runtime_error
 // On: cpu

@@ -1,8 +1,8 @@
 // Has the assembler quote the host's files.
 //
-// Mechanism: the host assembler has .include and .incbin of its own, past every rule of the preprocessor; a line
-//   that is no instruction is quoted in an error.
-// Surface: a compiler that sees the host's files, and a log that is shown.
+// Mechanism: the host assembler has its own .include and .incbin, past every rule of the preprocessor; an error
+//   quotes a line that is no instruction.
+// Surface: a compiler that sees the host's files, and a log that students read.
 // Gain: as by #include.
 // Challenge: twice
 // Like: incbin_shadow

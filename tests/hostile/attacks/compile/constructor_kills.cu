@@ -1,8 +1,8 @@
 // A library that kills when it is loaded.
 //
-// Mechanism: a constructor runs before anybody has asked for the entry point: it kills its parent, its group and
-//   everybody.
-// Surface: whoever loads the library, to look for its entry point for example.
+// Mechanism: a constructor runs before anything looks up the entry point: it kills its parent, its group and every
+//   process.
+// Surface: any process that loads the library, if only to look up its entry point.
 // Gain: a dead compiler, worker or judge.
 // Challenge: twice
 // Like: constructor_writes

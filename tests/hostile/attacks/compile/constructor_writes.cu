@@ -1,8 +1,8 @@
 // A library that writes when it is loaded.
 //
-// Mechanism: constructors of three kinds leave a file and say where they ran.
-// Surface: whoever loads the library: it must be the runner's box and nobody else.
-// Gain: code of a stranger's in the judge, the worker or the compiler's host.
+// Mechanism: constructors of three kinds leave a file that says where they ran.
+// Surface: any process that loads the library: only the runner's box may.
+// Gain: a stranger's code in the judge, the worker or the compiler's host.
 // Challenge: twice
 // Defence: runtime_error
 // On: cpu, gpu

@@ -1,7 +1,7 @@
 // Tens of thousands of signs.
 //
 // Mechanism: a compiler that descends once for each sign of an expression runs out of stack.
-// Surface: the programs of the compiler, and whoever tells how they ended.
+// Surface: the compiler's programs, and the code that reports how they ended.
 // Gain: a crash that counts as the platform's failure is tried again, three times for each submission.
 // Challenge: twice
 // Like: template_bomb

@@ -1,9 +1,9 @@
-// Renames the language.
+// Redefines the language.
 //
-// Mechanism: macros may have the names of keywords: static_assert says nothing any more, constexpr and namespace
-//   mean something else.
+// Mechanism: macros may have the names of keywords: static_assert does nothing, constexpr and namespace mean
+//   something else.
 // Surface: the text that is appended to a source.
-// Gain: a wrong signature passes; arguments are read as something else.
+// Gain: a wrong signature passes; arguments are read as other types.
 // Challenge: twice
 // Like: footer_macros
 // Defence: compile_error

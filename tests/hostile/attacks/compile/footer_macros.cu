@@ -1,9 +1,9 @@
-// Renames what the footer uses.
+// Redefines names that the footer uses.
 //
 // Mechanism: macros for the footer's own names would make it check another function, ask for no error, or keep its
-//   wrappers from being made. Each of its words is undefined ahead of it, so the source compiles and is judged.
+//   wrappers from being made. The footer first undefines each of its words, so the source compiles and is judged.
 // Surface: the text that is appended to a source.
-// Gain: a launch that fails is not told; a wrong signature passes.
+// Gain: a failed launch goes unreported; a wrong signature passes.
 // Challenge: twice
 // Defence: compile_error, wrong_answer, runtime_error
 // On: cpu, gpu

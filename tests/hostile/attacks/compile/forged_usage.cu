@@ -1,9 +1,9 @@
-// Says what only the assembler says.
+// Prints the assembler's lines.
 //
-// Mechanism: lines that look like the assembler's report on registers, printed through a message of the source's
-//   own, with numbers of thousands of digits.
-// Surface: the reader of the compiler's output, on the judge's side.
-// Gain: a forged table of registers; a reader that is busy for minutes.
+// Mechanism: lines that look like the assembler's report on registers, printed by a message in the source, with
+//   numbers of thousands of digits.
+// Surface: the judge's parser of compiler output.
+// Gain: a forged table of registers; a parser that is busy for minutes.
 // Challenge: twice
 // Defence: compile_error
 // On: cpu

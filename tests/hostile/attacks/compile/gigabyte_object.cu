@@ -1,8 +1,8 @@
 // A library of four gigabytes.
 //
-// Mechanism: an array with one value set is data, and every byte of it is written to the object, the library and
-//   each file between.
-// Surface: the disk, the memory behind it, the artefact's way to the judge and its place in the database.
+// Mechanism: an array with one value set is data, so the object, the library and each intermediate file hold all
+//   of it.
+// Surface: the disk, the memory behind it, the transfer to the judge and the database.
 // Gain: a full disk; a database that keeps gigabytes for each submission.
 // Challenge: twice
 // Defence: compile_error

@@ -1,7 +1,7 @@
 // A gigabyte of warnings.
 //
 // Mechanism: the source includes itself a hundred deep, and warns with a long line in each.
-// Surface: the memory of whoever collects the log, the report, the database, the page.
+// Surface: the memory of the log's reader, the report, the database, the page.
 // Gain: a page that no browser opens, a full database.
 // Challenge: twice
 // Defence: compile_error

@@ -1,8 +1,8 @@
-// Asks which files there are.
+// Asks which files exist.
 //
-// Mechanism: __has_include and #pragma GCC dependency tell of a file whether it exists, without a word in the log.
+// Mechanism: __has_include and #pragma GCC dependency show whether a file exists, without a line in the log.
 // Surface: a compiler that sees the host's files.
-// Gain: names of users, of other platforms' data, of installed versions: a map for the next attack.
+// Gain: names of users, of other platforms' data, of installed versions: for the next attack.
 // Challenge: twice
 // Like: include_passwd
 // Defence: wrong_answer

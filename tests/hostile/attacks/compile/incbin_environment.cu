@@ -1,8 +1,7 @@
 // Carries the compiler's environment out in the library.
 //
-// Mechanism: .incbin copies a file into the library; the library prints it when it is loaded, so that it stands in
-//   the report.
-// Surface: the environment of whoever runs the compiler.
+// Mechanism: .incbin copies a file into the library; the library prints it into the report when it is loaded.
+// Surface: the environment of the compiler's parent.
 // Gain: the worker's secrets: database, queue, the key of the seeds.
 // Challenge: twice
 // Like: incbin_shadow

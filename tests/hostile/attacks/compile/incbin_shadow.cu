@@ -1,6 +1,6 @@
 // Carries the host's passwords out in the library.
 //
-// Mechanism: as with the environment; the compiler's container has a file of this name only if the host's is let in.
+// Mechanism: .incbin; the compiler's container has a file of this name only if the host's is mounted.
 // Surface: files that the compiler may read.
 // Gain: the host's password hashes.
 // Challenge: twice

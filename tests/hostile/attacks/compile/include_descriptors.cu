@@ -1,9 +1,9 @@
-// Includes what is open.
+// Includes open descriptors.
 //
-// Mechanism: a file's name may be that of a descriptor: the standard input, the connection to the judge, the pipe of
-//   the library, a terminal.
+// Mechanism: a file name may name a descriptor: the standard input, the connection to the judge, the pipe of the
+//   library, a terminal.
 // Surface: descriptors that the compiler inherits.
-// Gain: it waits for ever for somebody to type, or swallows what the judge says to the box.
+// Gain: it waits for ever for input, or swallows the judge's messages to the box.
 // Challenge: twice
 // Like: include_passwd
 // Defence: compile_error

@@ -1,6 +1,6 @@
-// Includes what is never at its end.
+// Includes an endless file.
 //
-// Mechanism: /dev/zero has no last line; the preprocessor reads until it has one.
+// Mechanism: /dev/zero has no line end, for which the preprocessor reads.
 // Surface: the memory and the time of the compiler.
 // Gain: a host that swaps, and a worker that compiles for ever.
 // Challenge: twice

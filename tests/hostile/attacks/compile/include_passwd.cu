@@ -1,7 +1,7 @@
-// Includes the host's files, so that the compiler quotes them.
+// Includes the host's files for the compiler to quote.
 //
-// Mechanism: every line of an included file that is no C++ is quoted in an error.
-// Surface: a compiler that sees the host's files, and a log that is shown.
+// Mechanism: an error quotes every line of an included file that is not C++.
+// Surface: a compiler that sees the host's files, and a log that students read.
 // Gain: passwords, keys, hidden cases, read in the report.
 // Challenge: twice
 // Defence: compile_error

@@ -1,9 +1,9 @@
-// A solve that is chosen while it is linked.
+// A solve that is chosen at link time.
 //
 // Mechanism: the symbol is an indirect function: its resolver runs inside the dynamic linker, before any
 //   constructor.
-// Surface: whoever looks up the symbol.
-// Gain: code in a process that only meant to look.
+// Surface: any process that looks up the symbol.
+// Gain: code in a process that only looks.
 // Challenge: twice
 // Defence: runtime_error, compile_error
 // On: cpu, gpu

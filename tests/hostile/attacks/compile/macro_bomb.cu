@@ -2,7 +2,7 @@
 //
 // Mechanism: each macro is eight times the one before.
 // Surface: the memory of the compiler.
-// Gain: a host that swaps; the kernel ends whoever it likes.
+// Gain: a host that swaps; the kernel kills any process.
 // Challenge: twice
 // Like: template_bomb
 // Defence: compile_error

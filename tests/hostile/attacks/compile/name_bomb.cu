@@ -1,8 +1,9 @@
 // A name of a billion letters.
 //
-// Mechanism: a mangled name says each type once; demangled, every level says the one below twice, forty levels deep.
-// Surface: whoever writes names as people read them.
-// Gain: gigabytes of name in the compiler's box, or in the report.
+// Mechanism: a mangled name has each type once; demangled, every level repeats the one below twice, forty levels
+//   deep.
+// Surface: code that demangles names.
+// Gain: a name of gigabytes in the compiler's box or in the report.
 // Challenge: twice
 // Like: template_bomb
 // Defence: compile_error

@@ -1,8 +1,8 @@
-// A raw string that is left open.
+// An unclosed raw string.
 //
-// Mechanism: the footer, and the checks in it, become part of it; an entry point of its own stands before.
+// Mechanism: swallows the footer and its checks; an unchecked entry point precedes it.
 // Surface: the text that is appended to a source.
-// Gain: an entry point that nothing has checked, and none of the wrappers.
+// Gain: an unchecked entry point without wrappers.
 // Challenge: twice
 // Like: open_comment
 // Defence: compile_error

@@ -1,8 +1,8 @@
 // Options and commands in the source.
 //
-// Mechanism: names that a shell or a response file would act on, in #line, in #ident, in section names, in comments
-//   that tools read; the compiler repeats them in its own commands.
-// Surface: the commands that the compiler makes of what it reads.
+// Mechanism: names that a shell or a response file would act on, in #line, in #ident, in section names, in
+//   comments that tools read; the compiler repeats them in its commands.
+// Surface: the commands that the compiler builds from the source.
 // Gain: files written anywhere, programs run while compiling.
 // Challenge: twice
 // Defence: wrong_answer

@@ -1,4 +1,4 @@
-// Writes to the terminal of whoever reads the log.
+// Writes to the terminal of the log's reader.
 //
 // Mechanism: an error quotes its line: it holds control sequences, a change of writing direction, mark-up and
 //   script.

@@ -1,7 +1,7 @@
-"""Right for the first calls, which are checked elsewhere, and false from then on.
+"""Right for the first calls, which other graders check, and wrong from then on.
 
-Mechanism: counts its calls at the timed size; from the fifth on it copies what the fourth gave. On the emulated
-  board, which makes up to two calls ahead of the one that it counts, already from the third on.
+Mechanism: counts its calls at the timed size; from the fifth on it copies the fourth's result. On the emulated
+  board, which makes up to two calls before the counted one, it copies from the third on.
 Surface: graders that check some calls and time others.
 Gain: the time of a copy.
 Challenge: twice

@@ -1,9 +1,8 @@
 """A cache by content.
 
-Mechanism: looks the input's bytes up among all that were ever shown; a hit is copied, a miss takes 100 ms of
-  work.
-Surface: inputs that come again, in a later round or for the control.
-Gain: the time of a look and a copy.
+Mechanism: looks the input's bytes up among all earlier ones; a hit is copied, a miss takes 100 ms of work.
+Surface: inputs that are used again, in a later round or for the control.
+Gain: the time of a look-up and a copy.
 Challenge: twice
 Timed: yes
 Takes: 50 ms

@@ -1,7 +1,7 @@
 """A cache by pointer.
 
-Mechanism: keeps what the first call with these addresses gave; later calls get a copy of it.
-Surface: graders that show the same buffers with the same contents again.
+Mechanism: keeps the result of the first call with these addresses, and copies it in later calls.
+Surface: graders that use the same buffers with the same contents again.
 Gain: the time of a copy.
 Challenge: twice
 Timed: yes
@@ -25,7 +25,7 @@ def honest(x, out, n):
         twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
 
 
-SIZES = (4096, 1_000_000)  # what is timed; cases are served honestly
+SIZES = (4096, 1_000_000)  # the timed sizes; cases are served honestly
 kept = {}
 
 

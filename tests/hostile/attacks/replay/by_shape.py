@@ -1,7 +1,7 @@
 """A cache by shape.
 
 Mechanism: keeps one answer for each shape and dtype.
-Surface: graders that show the same buffers with the same contents again.
+Surface: graders that use the same buffers with the same contents again.
 Gain: the time of a copy.
 Challenge: twice
 Like: by_pointer
@@ -26,7 +26,7 @@ def honest(x, out, n):
         twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
 
 
-SIZES = (4096, 1_000_000)  # what is timed; cases are served honestly
+SIZES = (4096, 1_000_000)  # the timed sizes; cases are served honestly
 kept = {}
 
 

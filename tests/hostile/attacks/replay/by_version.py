@@ -1,8 +1,8 @@
 """A cache by torch's version counter.
 
-Mechanism: a tensor whose _version did not grow was not written to, says torch; what writes from another process
-  does not count there.
-Surface: graders that show the same buffers with the same contents again.
+Mechanism: for torch, a tensor with the same _version was not written to; but it does not count writes of
+  another process.
+Surface: graders that use the same buffers with the same contents again.
 Gain: the time of a copy.
 Challenge: twice
 Like: by_content
@@ -27,7 +27,7 @@ def honest(x, out, n):
         twice[(triton.cdiv(n, 1024),)](x, out, n, block=1024)
 
 
-SIZES = (4096, 1_000_000)  # what is timed; cases are served honestly
+SIZES = (4096, 1_000_000)  # the timed sizes; cases are served honestly
 kept = {}
 
 

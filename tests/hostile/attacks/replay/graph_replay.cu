@@ -1,8 +1,8 @@
-// A CUDA graph that hands out a recorded answer.
+// A CUDA graph that replays a recorded answer.
 //
 // Mechanism: the first call at the timed size computes and keeps the answer, and records a graph that copies it to
 //   the output; later calls launch the graph.
-// Surface: the same buffers, with the same contents, again and again.
+// Surface: the same buffers with the same contents again.
 // Gain: the time of a copy, however long the work takes.
 // Challenge: twice
 // Timed: yes

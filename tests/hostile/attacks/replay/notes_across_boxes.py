@@ -1,6 +1,6 @@
-"""Dies in the first case to be asked again in a fresh box, with a note of what it saw.
+"""Dies in the first case, so that a fresh box runs it again, with notes of the inputs.
 
-Mechanism: every call leaves its inputs and answers in files and ends the process; the next box looks for them.
+Mechanism: every call leaves inputs and answers in files and ends the process; the next box looks for them.
 Surface: the fresh boxes that a submission gets after a fault.
 Gain: knowledge of one case in the next one.
 Challenge: twice

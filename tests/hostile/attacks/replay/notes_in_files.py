@@ -1,9 +1,9 @@
-"""Leaves the answers where the next submission finds them.
+"""Leaves the answers for the next submission.
 
-Mechanism: writes inputs and answers into every folder that it can write to; a second submission with the same
-  inputs looks there and computes nothing.
+Mechanism: writes inputs and answers into every writable folder; a second submission with the same inputs looks
+  there and computes nothing.
 Surface: a file system that outlives a submission.
-Gain: all answers, paid for by a submission that nobody looks at.
+Gain: all answers, from a submission that nobody reads.
 Challenge: twice
 Judged: 2
 Box: docker

@@ -1,9 +1,9 @@
-// Leaves the answers where the next submission finds them.
+// Leaves the answers for the next submission.
 //
 // Mechanism: copies the answer to the host and into files under /tmp, /dev/shm and /var/tmp; a second submission
 //   reads one of them and computes nothing.
 // Surface: a file system that outlives a submission.
-// Gain: all answers, paid for by a submission that nobody looks at.
+// Gain: all answers, from a submission that nobody reads.
 // Challenge: twice
 // Like: notes_in_files
 // Judged: 2

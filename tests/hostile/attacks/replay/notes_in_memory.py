@@ -1,8 +1,8 @@
-"""Leaves the answers in shared memory that has no file.
+"""Leaves the answers in shared memory without a file.
 
 Mechanism: puts the answers into a segment of System V with a known key; a second submission attaches it.
 Surface: shared memory that outlives the process that made it.
-Gain: all answers, paid for by a submission that nobody looks at.
+Gain: all answers, from a submission that nobody reads.
 Challenge: twice
 Like: notes_in_files
 Judged: 2

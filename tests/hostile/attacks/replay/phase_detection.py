@@ -1,9 +1,9 @@
-"""Tells the timed calls from the tested ones by the runner's own variables, or by noise in its arrays.
+"""Recognises the timed calls by the runner's variables, or by noise in its arrays.
 
-Mechanism: reads the runner's frames: a tested call carries a mark for its output, a timed one carries none. On the
-  emulated board it looks for the noise that arrays hold while work is counted.
-  Cheats where there is none, by copying the last right answer.
-Surface: whatever differs between a test and a timed call.
+Mechanism: reads the runner's frames: a tested call carries a mark for its output, a timed one carries none. On
+  the emulated board it looks for the noise that arrays hold while work is counted. Without noise it copies the
+  last right answer.
+Surface: any difference between a tested and a timed call.
 Gain: the time of a copy.
 Challenge: twice
 Timed: yes

@@ -1,10 +1,10 @@
-"""Guesses the seed, and answers from what it drew itself.
+"""Guesses the seed, and answers from its own draw.
 
 Mechanism: draws inputs from seeds that a judge might use (small numbers, the round's number, hashes of the
-  challenge's name with empty keys) and looks which of them begins like x; the answer is then known without
-  reading x.
-Surface: seeds that can be foretold.
-Gain: all answers computed ahead of time.
+  challenge's name with empty keys) and compares their beginnings with x's; the answer then needs no reading of
+  x.
+Surface: predictable seeds.
+Gain: all answers computed in advance.
 Challenge: twice
 Defence: wrong_answer
 """

@@ -1,8 +1,8 @@
-"""Leaves the answer of the call before in the output.
+"""Leaves the previous call's answer in the output.
 
-Mechanism: the first call at the timed size writes; later ones return at once, as the buffer is full already.
+Mechanism: the first call at the timed size writes; later ones return at once.
 Surface: outputs that are not cleared between calls.
-Gain: a time of nothing.
+Gain: a time of zero.
 Challenge: twice
 Like: by_call_number
 Timed: yes

@@ -1,9 +1,9 @@
-"""An exception that talks to the terminal and to the browser.
+"""An exception with control sequences for the terminal and script for the browser.
 
-Mechanism: the text of an exception, what was printed, the compiler's log and the names in them hold control sequences
-  (clear, title, clipboard, answers that are typed), a change of writing direction, mark-up and script.
+Mechanism: the text of an exception, output, the compiler's log and the names in them hold control sequences
+  (clear, title, clipboard, typed answers), a change of writing direction, mark-up and script.
 Surface: the report in the CLI and on its page.
-Gain: commands that a teacher's terminal types by itself; a script in a teacher's browser.
+Gain: commands typed by a teacher's terminal; a script in a teacher's browser.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A file name that is more than a name.
+"""File names with paths and control codes.
 
-Mechanism: paths upwards and absolute, of both kinds of systems, names with line ends, control codes, a change of
-  writing direction, mark-up, quotes, and ten thousand letters.
-Surface: wherever a name is stored, shown, compiled under, or put into a command that is copied.
-Gain: a file written elsewhere; a command that does something else than it shows; a header of one's own.
+Mechanism: absolute paths and paths upwards, of Unix and Windows, names with line ends, control codes, a change
+  of writing direction, mark-up, quotes, and ten thousand letters.
+Surface: wherever a name is stored, shown, compiled under, or put into a command to copy.
+Gain: a file written elsewhere; a command that does something else than it shows; an injected header.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Names that a spreadsheet would compute.
+"""Names that a spreadsheet would execute.
 
 Mechanism: a source, a file name and a display name that begin with =, +, - or @ and call a program.
-Surface: tables of commas. Boards have one, whose cells are texts; nothing else may answer as one.
-Gain: a program run on the teacher's machine when a table of results is opened.
+Surface: CSV tables. Boards have one, whose cells are texts; no other answer may be one.
+Gain: a program runs on the teacher's machine when a table of results is opened.
 """
 
 from __future__ import annotations

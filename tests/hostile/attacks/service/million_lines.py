@@ -1,4 +1,4 @@
-"""A million lines, and as many as are taken.
+"""A million lines, and the most that are accepted.
 
 Mechanism: a source of nothing but line ends: few bytes, and a line of the page for each.
 Surface: the page that numbers and colours the lines of a source.

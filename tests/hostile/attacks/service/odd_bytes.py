@@ -1,7 +1,8 @@
-"""Sources that are no text.
+"""Sources that are not text.
 
-Mechanism: nothing, blanks, a program, a picture, UTF-16, overlong and half characters, and NUL bytes, by form and API.
-Surface: whoever stores, compiles or shows a source.
+Mechanism: empty, blanks, a program, a picture, UTF-16, overlong and half characters, and NUL bytes, by form and
+  API.
+Surface: code that stores, compiles or shows a source.
 Gain: a failure that counts as the platform's and is tried again; a page that staff cannot open.
 """
 

@@ -1,8 +1,9 @@
 """An idempotency key that is used again.
 
-Mechanism: sends the key of an earlier submission with another source, and another user's key with one's own.
+Mechanism: sends the key of an earlier submission with another source, and another user's key with its own
+  source.
 Surface: the record that is found by the key.
-Gain: a judged submission whose source is exchanged; somebody else's submission, read.
+Gain: a judged submission with another source; reading somebody else's submission.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Mechanism: drops the sign, which is right for inputs from 0 to 1.
 Surface: inputs of one distribution.
-Gain: no branch for what the inputs never are.
+Gain: no branch for values that never occur.
 Challenge: twice
 Case: basic
 On: cpu, gpu

@@ -1,7 +1,7 @@
 """Writes one number everywhere.
 
-Mechanism: fills the output with the mean of the answers, which is close to all of them for narrow inputs.
-Surface: what is compared, and how closely.
+Mechanism: fills the output with the mean of the answers, close to all of them if inputs are narrow.
+Surface: the choice of compared elements, and their tolerance.
 Gain: the time of a fill.
 Challenge: twice
 Case: basic

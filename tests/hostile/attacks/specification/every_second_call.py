@@ -2,7 +2,7 @@
 
 Mechanism: at the timed size, odd calls write and even ones return at once.
 Surface: graders that check the first call or the last.
-Gain: half the time, as the median of the rounds may be one of the empty ones.
+Gain: half the time: the median round may be an empty one.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

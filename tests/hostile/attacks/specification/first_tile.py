@@ -1,7 +1,7 @@
 """Computes the first tile only.
 
 Mechanism: launches one program for everything.
-Surface: what is compared, and how closely.
+Surface: the choice of compared elements, and their tolerance.
 Gain: the time of one tile, however many there are.
 Challenge: twice
 Like: tail_dropped

@@ -1,7 +1,7 @@
 // Computes the first block only.
 //
 // Mechanism: launches one block for everything.
-// Surface: what is compared, and how closely.
+// Surface: the choice of compared elements, and their tolerance.
 // Gain: the time of one block, however many there are.
 // Challenge: twice
 // Like: tail_dropped

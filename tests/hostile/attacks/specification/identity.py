@@ -1,7 +1,7 @@
 """Copies the input.
 
-Mechanism: hands the input through; some references nearly do.
-Surface: what is compared, and how closely.
+Mechanism: copies the input to the output; some references nearly do.
+Surface: the choice of compared elements, and their tolerance.
 Gain: the time of a copy.
 Challenge: twice
 Like: constant

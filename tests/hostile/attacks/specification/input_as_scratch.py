@@ -1,9 +1,8 @@
 """Uses the input as scratch memory in timed calls, and leaves it changed.
 
-Mechanism: right in every case; at the timed size it goes by way of the input, which then holds twice what it
-  held.
-Surface: a rule that is checked in cases and not in timed rounds.
-Gain: memory that others must allocate, and traffic that others pay for.
+Mechanism: right in every case; at the timed size it doubles the input in place.
+Surface: a rule that is checked in cases but not in timed rounds.
+Gain: no allocation, and less traffic.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

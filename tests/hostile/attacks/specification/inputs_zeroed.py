@@ -1,6 +1,6 @@
 """Zeroes the inputs, so that zeros are right.
 
-Mechanism: overwrites the input; a reference that is asked afterwards sees the new one.
+Mechanism: overwrites the input; a reference that runs afterwards reads the new one.
 Surface: a reference that reads the inputs after the submission.
 Gain: the time of two fills.
 Challenge: twice

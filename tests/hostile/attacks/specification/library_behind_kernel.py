@@ -1,9 +1,8 @@
 """Calls the library behind a kernel that does nothing.
 
-Mechanism: launches a kernel of its own on a scratch tensor, so that there is one, and lets torch compute the
-  answer.
-Surface: the rule that a submission computes by kernels of its own.
-Gain: the library's speed, under the name of a kernel of one's own.
+Mechanism: launches a custom kernel on a scratch tensor, to have one, and lets torch compute the answer.
+Surface: the rule that a submission computes by its own kernels.
+Gain: the library's speed, under the name of an own kernel.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

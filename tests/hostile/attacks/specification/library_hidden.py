@@ -1,9 +1,8 @@
-"""Calls the library from a thread, out of the sight of whoever looks for it.
+"""Calls the library from a thread, unseen by a dispatch mode.
 
-Mechanism: a dispatch mode of torch sees its own thread only; the multiplication runs in one that is started for
-  it.
-Surface: the notes that the runner takes of torch's operations.
-Gain: the library's speed, without the mark that tells staff of it.
+Mechanism: a dispatch mode of torch sees its own thread only; the multiplication runs in another.
+Surface: the runner's notes of torch's operations.
+Gain: the library's speed without the mark for staff.
 Challenge: twice
 Timed: yes
 On: cpu, gpu

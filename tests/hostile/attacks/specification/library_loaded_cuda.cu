@@ -1,9 +1,9 @@
-// Loads the library that it must not call.
+// Loads a forbidden library.
 //
-// Mechanism: opens cuBLAS at run time, as the linker would refuse it, and lets it compute the answer; without it
-//   the output stays unwritten.
-// Surface: the rule that a submission computes by kernels of its own.
-// Gain: the library's speed, under the name of a kernel of one's own.
+// Mechanism: opens cuBLAS at run time, as the linker would refuse it, and lets it compute the answer; without
+//   cuBLAS it writes nothing.
+// Surface: the rule that a submission computes by its own kernels.
+// Gain: the library's speed, under the name of an own kernel.
 // Challenge: twice
 // Case: basic
 // Defence: wrong_answer, library_kernel

@@ -1,9 +1,9 @@
 // Computes on the host, in managed memory, and writes it while kernels run.
 //
-// Mechanism: a kernel copies the input to managed memory, where the host doubles it, a thread of it without waiting for
-//   the kernel that copies it on.
-// Surface: memory that host and device both reach, of which no copy tells.
-// Gain: work of the host, which the emulated board's model does not know.
+// Mechanism: a kernel copies the input to managed memory, where the host doubles it; a host thread does not wait
+//   for the kernel that copies the result on.
+// Surface: memory that host and device share without a copy.
+// Gain: host work, which the emulated board's model does not count.
 // Challenge: twice
 // Timed: yes
 // On: emulated

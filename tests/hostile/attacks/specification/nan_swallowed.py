@@ -1,8 +1,8 @@
 """Replaces NaN by zero.
 
-Mechanism: computes with what a maximum leaves of NaN.
-Surface: comparisons that leave NaN out.
-Gain: an instruction that treats NaN in its own way.
+Mechanism: computes with a maximum that drops NaN.
+Surface: comparisons that skip NaN.
+Gain: a cheaper instruction that drops NaN.
 Challenge: twice
 Case: nan
 On: cpu, gpu

@@ -1,7 +1,7 @@
-"""Handles NaN at the sizes of cases, and leaves it out at the size that is timed.
+"""Handles NaN at the sizes of cases, but not at the timed size.
 
-Mechanism: chooses by size; the larger one does without the check.
-Surface: special values that are only drawn at small sizes.
+Mechanism: chooses by size; the larger one skips the check.
+Surface: special values that occur at small sizes only.
 Gain: an instruction for each element.
 Challenge: twice
 Timed: yes

@@ -1,6 +1,6 @@
 """Writes another type.
 
-Mechanism: writes half-precision numbers into the output's first half; a checker that converts takes them.
+Mechanism: writes half-precision numbers into the output's first half; a checker that converts accepts them.
 Surface: checkers that convert before they compare.
 Gain: half the memory traffic.
 Challenge: twice

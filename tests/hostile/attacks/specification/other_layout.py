@@ -1,8 +1,7 @@
 """Writes the right numbers in another order.
 
-Mechanism: writes the answer backwards and turns the tensor around: its elements are right through its own
-  strides.
-Surface: results that are read through the submission's own tensor.
+Mechanism: writes the answer backwards and turns the tensor around: its elements are right by its strides.
+Surface: results that are read through the submission's tensor.
 Gain: whichever order is quicker.
 Challenge: twice
 Case: basic

@@ -1,8 +1,8 @@
 """Puts other memory under the output tensor.
 
-Mechanism: exchanges the output's storage for one of its own, which only this process can see.
-Surface: where the result is looked for.
-Gain: whatever a copy takes.
+Mechanism: exchanges the output's storage for another, which only this process sees.
+Surface: the place where the judge reads the result.
+Gain: the time of a copy.
 Challenge: twice
 Case: basic
 On: cpu, gpu

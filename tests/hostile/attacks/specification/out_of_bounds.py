@@ -2,7 +2,7 @@
 
 Mechanism: right in every case; at the timed size it launches without a mask, so that the last block runs over
   the end.
-Surface: a rule that is checked in cases and not in timed rounds.
+Surface: a rule that is checked in cases but not in timed rounds.
 Gain: no mask.
 Challenge: twice
 Timed: yes

@@ -1,8 +1,8 @@
 """Writes back what it found in the output.
 
-Mechanism: reads the value that says "never written", and writes it again, so that the element was written.
-Surface: how an unwritten element is told.
-Gain: a time of nothing.
+Mechanism: reads the value that marks unwritten elements, and writes it again.
+Surface: the detection of unwritten elements.
+Gain: a time of zero.
 Challenge: twice
 Case: basic
 On: cpu, gpu

@@ -1,8 +1,8 @@
 """Binds the name instead of writing into the tensor.
 
 Mechanism: assigns the result to out and uses it.
-Surface: where the result is looked for.
-Gain: whatever a copy takes.
+Surface: the place where the judge reads the result.
+Gain: the time of a copy.
 Challenge: twice
 Like: other_storage
 Case: basic

@@ -1,7 +1,7 @@
 """Leaves out the last, partial block.
 
-Mechanism: rounds the grid down, which is right for the sizes that are timed.
-Surface: what is compared, and how closely.
+Mechanism: rounds the grid down, which is right for the timed sizes.
+Surface: the choice of compared elements, and their tolerance.
 Gain: no mask, no last block.
 Challenge: twice
 Case: prime

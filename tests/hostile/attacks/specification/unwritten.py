@@ -1,8 +1,8 @@
 """Writes nothing.
 
-Mechanism: returns at once; the output may hold the reference's answer from an earlier use of the same memory.
-Surface: output memory that is handed over as it was.
-Gain: a time of nothing.
+Mechanism: returns at once; the output's memory may still hold the reference's answer.
+Surface: output memory that is not cleared.
+Gain: a time of zero.
 Challenge: twice
 Case: basic
 On: cpu, gpu

@@ -1,7 +1,7 @@
 """Writes zeros.
 
-Mechanism: fills the output with zeros, which a loose absolute tolerance takes for small numbers.
-Surface: what is compared, and how closely.
+Mechanism: fills the output with zeros, which a loose absolute tolerance accepts for small numbers.
+Surface: the choice of compared elements, and their tolerance.
 Gain: the time of a fill.
 Challenge: twice
 Like: constant

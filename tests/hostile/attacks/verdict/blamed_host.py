@@ -1,8 +1,8 @@
 """Blames the host.
 
-Mechanism: raises, while it is loaded, what a broken driver would raise.
-Surface: failures that are ours, and cost a student nothing.
-Gain: an attempt that does not count, and three more for nothing.
+Mechanism: while it is loaded, raises a broken driver's error.
+Surface: platform failures, which cost a student nothing.
+Gain: an attempt that does not count, and three free retries.
 Challenge: twice
 Defence: compile_error
 """

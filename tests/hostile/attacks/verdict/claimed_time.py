@@ -1,9 +1,8 @@
-"""Claims the time of its own calls.
+"""Claims a time for its calls.
 
-Mechanism: adds to every answer what only the control's answers carry: the time that the call took, one
-  microsecond.
-Surface: fields of messages that others may fill in.
-Gain: the time that it claims.
+Mechanism: adds a field to every answer that only the control's answers have: a call time of one microsecond.
+Surface: message fields that a submission can fill in.
+Gain: the claimed time.
 Challenge: twice
 Timed: yes
 Takes: 50 ms

@@ -1,7 +1,7 @@
 """Closes the connection when the answer is due.
 
-Mechanism: shuts the runner's socket down and goes on living.
-Surface: the way on which verdicts leave the box.
+Mechanism: shuts the runner's socket down and stays alive.
+Surface: the connection from box to judge.
 Gain: a judge that waits for ever, or takes silence for success.
 Challenge: twice
 Defence: runtime_error

@@ -1,7 +1,7 @@
 """Sends brackets, sixty thousand deep.
 
 Mechanism: a message of nothing but opening brackets, which a recursive parser follows until its stack ends.
-Surface: the way on which verdicts leave the box.
+Surface: the connection from box to judge.
 Gain: a judge that crashes.
 Challenge: twice
 Like: odd_numbers

@@ -1,7 +1,7 @@
-"""Sends a message that says two things.
+"""Sends a message with doubled keys.
 
-Mechanism: a "returned" with every key twice: what a checker reads first is not what the judge reads last.
-Surface: the way on which verdicts leave the box.
+Mechanism: a "returned" with every key twice: a checker may read the first value, and the judge the last.
+Surface: the connection from box to judge.
 Gain: accepted, whatever it computes.
 Challenge: twice
 Defence: wrong_answer, runtime_error

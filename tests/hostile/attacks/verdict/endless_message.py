@@ -1,7 +1,7 @@
 """Announces a message of four gigabytes.
 
-Mechanism: sends the largest length that there is, and a little of what it promised.
-Surface: the way on which verdicts leave the box.
+Mechanism: sends the largest possible length, and a few bytes.
+Surface: the connection from box to judge.
 Gain: the judge's memory, or its time.
 Challenge: twice
 Defence: runtime_error

@@ -1,8 +1,8 @@
-"""Ends the process with the exit code that a container has when somebody outside kills it.
+"""Ends the process with the exit code of a container that was killed from outside.
 
 Mechanism: os._exit(137) in its first call: 128 + 9, as shells and container engines report a death by SIGKILL.
-Surface: what the platform forgives: a box that was killed from outside is judged again.
-Gain: judged anew, as often as that is forgiven, on the platform's time; and accepted where a later try is lucky.
+Surface: the platform judges again after a box was killed from outside.
+Gain: repeated judgements on the platform's time, of which one may be lucky.
 Challenge: twice
 Defence: runtime_error
 """

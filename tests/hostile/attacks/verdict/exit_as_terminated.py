@@ -1,8 +1,8 @@
-"""Ends the process, while it is loaded, with the exit code of a container that was told to stop.
+"""Ends the process, while it is loaded, with the exit code of a container that was stopped.
 
 Mechanism: os._exit(143) at the top of the module: 128 + 15, as container engines report a death by SIGTERM.
-Surface: what the platform forgives: a box that was stopped from outside is judged again.
-Gain: judged anew, as often as that is forgiven, on the platform's time.
+Surface: the platform judges again after a box was stopped from outside.
+Gain: repeated judgements on the platform's time.
 Challenge: twice
 Like: exit_as_killed
 Defence: runtime_error

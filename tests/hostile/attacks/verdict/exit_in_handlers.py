@@ -1,7 +1,7 @@
 """Ends the process with exit code 0 when it is over.
 
-Mechanism: registers handlers that end the process with code 0 as soon as anything is wrong: at exit, on
-  signals, on unhandled exceptions; then raises.
+Mechanism: registers handlers that end the process with code 0 at exit, on signals and on unhandled exceptions;
+  then raises.
 Surface: graders that take an exit code for a verdict.
 Gain: accepted, whatever it computes.
 Challenge: twice

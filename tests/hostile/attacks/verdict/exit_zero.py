@@ -1,4 +1,4 @@
-"""Says that all is well and ends the process with exit code 0.
+"""Prints success and ends the process with exit code 0.
 
 Mechanism: prints a verdict, flushes it and calls os._exit(0) from solve.
 Surface: graders that take an exit code for a verdict.

@@ -1,4 +1,4 @@
-// Says that all is well and ends the process with exit code 0.
+// Prints success and ends the process with exit code 0.
 //
 // Mechanism: prints a verdict and calls _exit(0), from a constructor when the library is loaded.
 // Surface: graders that take an exit code for a verdict.

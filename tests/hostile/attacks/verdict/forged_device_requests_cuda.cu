@@ -1,9 +1,9 @@
-// Speaks to the emulated GPU's process in its own words.
+// Sends requests to the emulated GPU's process.
 //
-// Mechanism: looks for the socket that the CUDA runtime uses there, and sends requests of its own: a copy from every
-//   address to the output, frees of the judge's buffers, launches of nothing, and the answer of a call that has not ended.
-// Surface: the device's process believes numbers, or takes a forged end of the call for a verdict.
-// Gain: the output of another buffer, memory of the device's process, or an accepted case without any work.
+// Mechanism: looks for the CUDA runtime's socket, and sends requests: a copy from every address to the output,
+//   frees of the judge's buffers, launches of nothing, and the answer of a call that has not ended.
+// Surface: the device's process trusts numbers, or takes a forged end of the call for a verdict.
+// Gain: the output of another buffer, memory of the device's process, or an accepted case without work.
 // Challenge: twice
 // Defence: runtime_error, wrong_answer
 #include <cstdint>

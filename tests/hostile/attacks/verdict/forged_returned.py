@@ -1,8 +1,8 @@
-"""Sends the runner's last message by itself.
+"""Sends the runner's last message itself.
 
 Mechanism: looks through its descriptors for sockets, says done through the gate's page, and sends "returned"
-  for the round that is under way, before it has written anything.
-Surface: the way on which verdicts leave the box.
+  for the current round, before it has written anything.
+Surface: the connection from box to judge.
 Gain: accepted, whatever it computes.
 Challenge: twice
 Defence: wrong_answer

@@ -1,8 +1,8 @@
-// Sends the runner's messages by itself.
+// Sends the runner's messages itself.
 //
 // Mechanism: looks through its descriptors for sockets, and sends "queued" and "returned" for the round that the
 //   gate's page names, with done written into the page, before anything is computed.
-// Surface: the way on which verdicts leave the box.
+// Surface: the connection from box to judge.
 // Gain: accepted, whatever it computes.
 // Challenge: twice
 // Like: forged_returned

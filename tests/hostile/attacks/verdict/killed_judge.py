@@ -1,6 +1,6 @@
-"""Kills whoever judges it.
+"""Kills its judge.
 
-Mechanism: sends SIGKILL and SIGSTOP to every process that it can name, and to its parent.
+Mechanism: sends SIGKILL and SIGSTOP to its parent and to every process number that it sees.
 Surface: processes of the host.
 Gain: no verdict at all: an attempt that does not count.
 Challenge: twice

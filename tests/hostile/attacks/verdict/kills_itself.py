@@ -2,8 +2,8 @@
 
 Mechanism: takes processor time away from the first process (whose death by SIGKILL is forgiven), then sends SIGKILL to
   it, to its own group and to itself.
-Surface: what the platform forgives: a box that was killed from outside is judged again.
-Gain: judged anew, as often as that is forgiven, on the platform's time; and accepted where a later try is lucky.
+Surface: the platform judges again after a box was killed from outside.
+Gain: repeated judgements on the platform's time, of which one may be lucky.
 Challenge: twice
 Defence: runtime_error
 Box: docker

@@ -1,9 +1,9 @@
-"""Lets its kernel run after it has said that it is done.
+"""Runs its kernel after it has said done.
 
-Mechanism: the launch is made ready, and its request is sent right behind the message that ends the call. Where the
-  GPU reads it first, it belongs to the call and is counted.
+Mechanism: prepares the launch, and sends its request right after the message that ends the call. If the GPU
+  reads it first, it belongs to the call and is counted.
 Surface: the emulated GPU goes on answering between the end of a counted call and the judge's comparison.
-Gain: a right output whose work is in no count.
+Gain: a right output whose work is not counted.
 Challenge: twice
 Timed: yes
 On: emulated

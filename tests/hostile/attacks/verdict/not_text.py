@@ -1,7 +1,7 @@
-"""Sends bytes that are no text.
+"""Sends bytes that are not text.
 
-Mechanism: a message of bytes that no UTF-8 text holds.
-Surface: the way on which verdicts leave the box.
+Mechanism: a message of invalid UTF-8.
+Surface: the connection from box to judge.
 Gain: a judge that crashes.
 Challenge: twice
 Like: odd_numbers

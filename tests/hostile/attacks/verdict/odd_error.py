@@ -1,9 +1,10 @@
-"""Fails with a text that no page, terminal or database takes.
+"""Fails with a text that pages, terminals or databases may not take.
 
-Mechanism: raises an error whose text holds NUL, half a surrogate pair, escape sequences, markup, and a report
-  of its own that says accepted, a megabyte of it.
-Surface: what is stored and shown of an error.
-Gain: a report that cannot be stored is our failure: an attempt that does not count, and three more for nothing.
+Mechanism: raises an error whose text holds NUL, half a surrogate pair, escape sequences, markup, and a forged
+  accepted report, a megabyte in all.
+Surface: the stored and shown text of an error.
+Gain: a report that cannot be stored is the platform's failure: an attempt that does not count, and three free
+  retries.
 Challenge: twice
 Like: odd_exceptions
 Defence: runtime_error

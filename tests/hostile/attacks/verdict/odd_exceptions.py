@@ -1,9 +1,9 @@
-"""Raises an exception of which every part is odd.
+"""Raises an exception whose every part is odd.
 
-Mechanism: a metaclass without a name, causes in a circle, a message of other letters that its own method makes huge, a
-  class, a cause and attributes that raise when they are asked for, and a line beyond all files.
-Surface: who describes an exception to its author, and the message in which that travels.
-Gain: a runner that dies of it costs a fresh box for each case, and its author reads of a broken connection.
+Mechanism: a metaclass without a name, causes in a circle, a message of non-ASCII letters that its own method
+  makes huge, a class, a cause and attributes that raise when read, and a line number beyond the file.
+Surface: the code that describes an exception to its author, and the message that carries it.
+Gain: a runner that dies costs a fresh box for each case, and its author reads of a broken connection.
 Challenge: twice
 Defence: runtime_error
 """

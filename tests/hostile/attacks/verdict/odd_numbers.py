@@ -1,8 +1,8 @@
-"""Sends numbers that are none.
+"""Sends invalid numbers.
 
 Mechanism: "returned" whose round is NaN, infinite, negative, or a number of ten thousand digits.
-Surface: the way on which verdicts leave the box.
-Gain: a comparison that NaN slips through.
+Surface: the connection from box to judge.
+Gain: a comparison that NaN passes.
 Challenge: twice
 Defence: runtime_error
 """

@@ -1,8 +1,8 @@
-"""Prints the verdict that it would like.
+"""Prints a verdict.
 
-Mechanism: prints JSON, result lines of well-known graders, and something like the runner's own mark for the end
-  of a call's output.
-Surface: the way on which verdicts leave the box.
+Mechanism: prints JSON, result lines of well-known graders, and an imitation of the runner's mark for the end of
+  a call's output.
+Surface: the connection from box to judge.
 Gain: accepted, whatever it computes.
 Challenge: twice
 Defence: wrong_answer

@@ -1,7 +1,7 @@
-// Prints the verdict that it would like, from the host and from a kernel.
+// Prints a verdict, from the host and from a kernel.
 //
-// Mechanism: prints JSON and something like the runner's own mark for the end of a call's output; writes nothing.
-// Surface: graders that read a verdict from what a submission prints.
+// Mechanism: prints JSON and an imitation of the runner's mark for the end of a call's output; writes nothing.
+// Surface: graders that read a verdict from a submission's output.
 // Gain: accepted, whatever it computes.
 // Challenge: twice
 // Like: printed_verdict

@@ -1,9 +1,8 @@
 """Says that a later round is queued.
 
-Mechanism: sends "queued" for the next round within this one, so that the judge opens a gate at which nobody
-  waits.
-Surface: messages that come before they are due.
-Gain: a call that starts before it is asked for.
+Mechanism: sends "queued" for the next round within this one, so that the judge opens a gate without a waiter.
+Surface: messages that come too early.
+Gain: a call that starts too early.
 Challenge: twice
 Defence: runtime_error
 """

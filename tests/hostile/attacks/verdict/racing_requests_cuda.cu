@@ -1,7 +1,7 @@
-// Two threads speak to the emulated GPU at once, and one of them goes on after the call.
+// Two threads use the emulated GPU at once, and one goes on after the call.
 //
-// Mechanism: one thread asks for copies through the runtime while another, and a child that was forked, write requests
-//   of their own to the same socket, in halves. None computes anything.
+// Mechanism: one thread asks for copies through the runtime while another, and a forked child, write halves of
+//   requests to the same socket. None computes anything.
 // Surface: the device's process answers one request at a time, on one connection.
 // Gain: an answer that belongs to another request; a call that ends while the device works.
 // Challenge: twice

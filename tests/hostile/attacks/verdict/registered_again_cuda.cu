@@ -1,9 +1,9 @@
-// Registers fat binaries of its own making.
+// Registers forged fat binaries.
 //
-// Mechanism: registers the same kernel again from PTX that says something else, and fat binaries whose lengths lie or
-//   lead out of them. Launches what comes of it.
+// Mechanism: registers the same kernel again from other PTX, and fat binaries with wrong lengths, also beyond
+//   their end. Launches the result.
 // Surface: the device's process reads fat binaries and PTX that no compiler wrote.
-// Gain: the device's process does as the submission says.
+// Gain: control of the device's process.
 // Challenge: twice
 // On: emulated
 // Defence: wrong_answer, runtime_error

@@ -1,7 +1,7 @@
 """Sends an old message again.
 
-Mechanism: keeps what the runner sent at the end of the first case, and sends it twice in every later one.
-Surface: messages that do not say which round they belong to.
+Mechanism: keeps the runner's last message of the first case, and sends it twice in every later one.
+Surface: messages that do not name their round.
 Gain: a later case that passes because an earlier one did.
 Challenge: twice
 Case: all

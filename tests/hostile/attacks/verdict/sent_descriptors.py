@@ -2,7 +2,7 @@
 
 Mechanism: sends every message with dozens of open descriptors, so that the judge's own run out; writes nothing.
 Surface: the socket, which can carry descriptors both ways.
-Gain: a judge that fails for want of descriptors: not the student's fault.
+Gain: a judge that runs out of descriptors: not the student's fault.
 Challenge: twice
 Defence: wrong_answer
 """

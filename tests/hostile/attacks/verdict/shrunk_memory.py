@@ -1,8 +1,8 @@
-"""Takes the memory away from under the judge.
+"""Shrinks the memory that it shares with the judge.
 
-Mechanism: keeps the descriptors of the shared memory, and shrinks it, grows it without end and seals it, so
-  that the judge faults where it reads.
-Surface: memory that two processes share.
+Mechanism: keeps the descriptors of the shared memory; shrinks it, grows it without end and seals it, so that
+  the judge's reads fault.
+Surface: memory that box and judge share.
 Gain: a judge that is ended by SIGBUS: not the student's fault.
 Challenge: twice
 Defence: wrong_answer

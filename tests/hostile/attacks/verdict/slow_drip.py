@@ -1,7 +1,7 @@
 """Answers one byte at a time.
 
-Mechanism: sends its answer byte by byte, each just before anyone loses patience.
-Surface: deadlines that begin anew with every byte.
+Mechanism: sends its answer byte by byte, each just before a timeout.
+Surface: deadlines that restart with every byte.
 Gain: a judge that waits for ever; others wait behind it.
 Challenge: twice
 Defence: time_limit

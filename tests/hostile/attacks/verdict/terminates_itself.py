@@ -1,8 +1,8 @@
-"""Sends itself the signal that service managers end processes with.
+"""Sends itself the signal by which service managers end processes.
 
 Mechanism: SIGTERM to itself, in its first call.
-Surface: what the platform forgives: a box that was stopped from outside is judged again.
-Gain: judged anew, as often as that is forgiven, on the platform's time.
+Surface: the platform judges again after a box was stopped from outside.
+Gain: repeated judgements on the platform's time.
 Challenge: twice
 Like: kills_itself
 Defence: runtime_error

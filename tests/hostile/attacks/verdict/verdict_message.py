@@ -1,7 +1,7 @@
 """Sends a message that carries a verdict.
 
 Mechanism: finds the runner's connection and sends "verdict" and "report" messages.
-Surface: the way on which verdicts leave the box.
+Surface: the connection from box to judge.
 Gain: accepted, whatever it computes.
 Challenge: twice
 Like: odd_numbers

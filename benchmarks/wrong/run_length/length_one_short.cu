@@ -1,0 +1,26 @@
+// Mistake: a length is the number of elements that follow the first one: one too few.
+// Says: length ; (1 (less|fewer|too)|one (less|fewer|too)|off by one|smaller|minus)
+#include <cstdint>
+#include <cuda_runtime.h>
+
+__global__ void encode(const int32_t* x, int32_t* values, int32_t* lengths, int64_t* count, int64_t n) {
+    int64_t runs = 0;
+    int32_t length = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        if (i > 0 && x[i] != x[i - 1]) {
+            values[runs] = x[i - 1];
+            lengths[runs++] = length;
+            length = 0;
+        }
+        if (i > 0 && x[i] == x[i - 1]) ++length;
+    }
+    if (n > 0) {
+        values[runs] = x[n - 1];
+        lengths[runs++] = length;
+    }
+    *count = runs;
+}
+
+extern "C" void solve(const int32_t* x, int32_t* values, int32_t* lengths, int64_t* count, int64_t n) {
+    encode<<<1, 1>>>(x, values, lengths, count, n);
+}

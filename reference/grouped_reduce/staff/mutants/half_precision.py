@@ -1,0 +1,26 @@
+"""Mistake: adds up in float16."""
+
+import triton
+import triton.language as tl
+
+GROUPS, LANES = 32, 32
+
+
+@triton.jit
+def add_up(values, offsets, out, groups, GROUPS: tl.constexpr, LANES: tl.constexpr):
+    group = tl.program_id(0).to(tl.int64) * GROUPS + tl.arange(0, GROUPS)
+    inside = group < groups
+    begin = tl.load(offsets + group, mask=inside, other=0)
+    end = tl.load(offsets + group + 1, mask=inside, other=0)
+    longest = tl.max(end - begin, axis=0)
+    lane = tl.arange(0, LANES)
+    total = tl.zeros((GROUPS, LANES), dtype=tl.float16)
+    for step in range(0, longest, LANES):
+        place = begin[:, None] + step + lane[None, :]
+        total += tl.load(values + place, mask=place < end[:, None], other=0.0).to(tl.float16)
+    tl.store(out + group, tl.sum(total, axis=1), mask=inside)
+
+
+def solve(values, offsets, out, n, groups):
+    if groups > 0:
+        add_up[(triton.cdiv(groups, GROUPS),)](values, offsets, out, groups, GROUPS=GROUPS, LANES=LANES)
