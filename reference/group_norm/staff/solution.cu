@@ -35,59 +35,73 @@ struct Channel {
     }
 };
 
-// kQuads: a channel is a multiple of 4 elements, so each group begins at a multiple of 16 bytes, and the four elements
-// of a load share their channel.
-template <int kThreads, int kKept, bool kQuads>
+// A thread's quads of a group: four elements at a multiple of 16 bytes each, whether the group begins at one or not.
+// Elements are numbered from the group's first, so quads at its ends have some outside.
+template <int kThreads, int kQuads>
 __global__ void __launch_bounds__(kThreads)
 short_groups(const float* x, const float* weight, const float* bias, float* out, float eps, int groups,
              int channels_of_group, int spatial) {
-    constexpr int kWide = kQuads ? 4 : 1;
-    constexpr int kLoads = kKept / kWide;
-    const int count = channels_of_group * spatial, thread = threadIdx.x;
+    const int count = channels_of_group * spatial;
     const int64_t begin = static_cast<int64_t>(blockIdx.x) * count;  // 64 bits: x may have more than 2^31 elements
     const float* group = x + begin;
     float* result = out + begin;
     const int first_channel = blockIdx.x % groups * channels_of_group;
+    const int first = 4 * static_cast<int>(threadIdx.x) - static_cast<int>(begin % 4);
+    const auto element = [&](int quad) { return first + 4 * kThreads * quad; };
+    const auto inside = [&](int at) { return at >= 0 && at < count; };
+    const auto whole = [&](int at) { return at >= 0 && at + 4 <= count; };
 
-    float kept[kKept];  // all loads are under way before the first is waited for
+    float kept[kQuads][4];  // all loads are under way before the first is waited for
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
-        const int at = (i * kThreads + thread) * kWide;
-        if constexpr (kQuads) {
-            const float4 quad = at < count ? *reinterpret_cast<const float4*>(group + at) : float4{};
-            kept[4 * i] = quad.x, kept[4 * i + 1] = quad.y, kept[4 * i + 2] = quad.z, kept[4 * i + 3] = quad.w;
+    for (int i = 0; i < kQuads; ++i) {
+        const int at = element(i);
+        if (whole(at)) {
+            const float4 quad = *reinterpret_cast<const float4*>(group + at);
+            kept[i][0] = quad.x, kept[i][1] = quad.y, kept[i][2] = quad.z, kept[i][3] = quad.w;
         } else {
-            kept[i] = at < count ? group[at] : 0.0f;
+#pragma unroll
+            for (int j = 0; j < 4; ++j) kept[i][j] = inside(at + j) ? group[at + j] : 0.0f;
         }
     }
 
-    float sum = 0.0f;  // what lies beyond the group is 0 and changes nothing
+    float sum = 0.0f;  // what is outside the group is 0 and changes nothing
 #pragma unroll
-    for (int i = 0; i < kKept; ++i) sum += kept[i];
+    for (int i = 0; i < kQuads; ++i) sum += (kept[i][0] + kept[i][1]) + (kept[i][2] + kept[i][3]);
     const float mean = block_sum<kThreads>(sum) / count;
 
     // The deviations first, then their squares: E[x^2] - E[x]^2 would lose every digit where the mean is large.
     float squares = 0.0f;
 #pragma unroll
-    for (int i = 0; i < kKept; ++i) {
-        const float deviation = kept[i] - mean;
-        // Beyond the group the deviation is -mean: it must not be counted.
-        if ((i / kWide * kThreads + thread) * kWide < count) squares += deviation * deviation;
+    for (int i = 0; i < kQuads; ++i) {
+        const int at = element(i);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            kept[i][j] -= mean;
+            // Outside the group the deviation is -mean: it must not be counted.
+            if (inside(at + j)) squares += kept[i][j] * kept[i][j];
+        }
     }
     const float rstd = rsqrtf(block_sum<kThreads>(squares) / count + eps);
 
-    Channel<int> channel(thread, kThreads, spatial / kWide);
+    // `first` may be -3, and a channel may have one element: counted from four channels before, nothing is negative.
+    Channel<int> channel(first + 4 * spatial, 4 * kThreads, spatial);
+    channel.number += first_channel - 4;
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
-        const int at = (i * kThreads + thread) * kWide;
+    for (int i = 0; i < kQuads; ++i) {
+        const int at = element(i);
         if (at >= count) break;
-        const float scale = weight[first_channel + channel.number], shift = bias[first_channel + channel.number];
-        if constexpr (kQuads) {
-            *reinterpret_cast<float4*>(result + at) = make_float4(
-                (kept[4 * i] - mean) * rstd * scale + shift, (kept[4 * i + 1] - mean) * rstd * scale + shift,
-                (kept[4 * i + 2] - mean) * rstd * scale + shift, (kept[4 * i + 3] - mean) * rstd * scale + shift);
-        } else {
-            result[at] = (kept[i] - mean) * rstd * scale + shift;
+        if (whole(at) && channel.place + 4 <= spatial) {
+            const float scale = rstd * weight[channel.number], shift = bias[channel.number];
+            *reinterpret_cast<float4*>(result + at) =
+                make_float4(kept[i][0] * scale + shift, kept[i][1] * scale + shift, kept[i][2] * scale + shift,
+                            kept[i][3] * scale + shift);
+        } else {  // the group or the channel ends or begins within the quad
+            int number = channel.number, place = channel.place;
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                if (inside(at + j)) result[at + j] = kept[i][j] * (rstd * weight[number]) + bias[number];
+                if (++place == spatial) place = 0, ++number;
+            }
         }
         channel.move();
     }
@@ -181,36 +195,33 @@ part_results(const float* x, const float* weight, const float* bias, const Momen
     }
 }
 
-// Launches short_groups for groups of at most kThreads * kKept elements.
-template <int kThreads, int kKept>
+// Launches short_groups for groups that 4 * kThreads * kQuads elements hold.
+template <int kThreads, int kQuads>
 void launch(const float* x, const float* weight, const float* bias, float* out, float eps, int64_t batch,
             int64_t channels, int64_t spatial, int64_t groups) {
-    const unsigned blocks = static_cast<unsigned>(batch * groups);
-    const int number = static_cast<int>(groups), of_group = static_cast<int>(channels / groups);
-    const int width = static_cast<int>(spatial);
-    if (spatial % 4 == 0)
-        short_groups<kThreads, kKept, true><<<blocks, kThreads>>>(x, weight, bias, out, eps, number, of_group, width);
-    else
-        short_groups<kThreads, kKept, false><<<blocks, kThreads>>>(x, weight, bias, out, eps, number, of_group, width);
+    short_groups<kThreads, kQuads><<<static_cast<unsigned>(batch * groups), kThreads>>>(
+        x, weight, bias, out, eps, static_cast<int>(groups), static_cast<int>(channels / groups),
+        static_cast<int>(spatial));
 }
 
 extern "C" void solve(const float* x, const float* weight, const float* bias, float* out, float eps, int64_t batch,
                       int64_t channels, int64_t spatial, int64_t groups) {
     if (batch == 0 || channels == 0 || spatial == 0) return;  // a grid of 0 blocks is a launch error
     const int64_t count = channels / groups * spatial;
+    const int64_t held = count % 4 == 0 ? count : count + 3;  // the first quad may begin three elements before the group
     // A short group has one warp, which needs no __syncthreads; a longer one as many threads as keep 16 or 32 elements.
-    if (count <= 256)
+    if (held <= 256)
+        launch<32, 2>(x, weight, bias, out, eps, batch, channels, spatial, groups);
+    else if (held <= 1024)
         launch<32, 8>(x, weight, bias, out, eps, batch, channels, spatial, groups);
-    else if (count <= 1024)
-        launch<32, 32>(x, weight, bias, out, eps, batch, channels, spatial, groups);
-    else if (count <= 4096)
-        launch<256, 16>(x, weight, bias, out, eps, batch, channels, spatial, groups);
-    else if (count <= 8192)
-        launch<512, 16>(x, weight, bias, out, eps, batch, channels, spatial, groups);
-    else if (count <= 16384)
-        launch<512, 32>(x, weight, bias, out, eps, batch, channels, spatial, groups);
-    else if (count <= 32768)
-        launch<1024, 32>(x, weight, bias, out, eps, batch, channels, spatial, groups);
+    else if (held <= 4096)
+        launch<256, 4>(x, weight, bias, out, eps, batch, channels, spatial, groups);
+    else if (held <= 8192)
+        launch<512, 4>(x, weight, bias, out, eps, batch, channels, spatial, groups);
+    else if (held <= 16384)
+        launch<512, 8>(x, weight, bias, out, eps, batch, channels, spatial, groups);
+    else if (held <= 32768)
+        launch<1024, 8>(x, weight, bias, out, eps, batch, channels, spatial, groups);
     else {
         const int64_t parts = (count + kPart - 1) / kPart, blocks = batch * groups * parts;
         Moments* found = nullptr;

@@ -7,23 +7,36 @@ import triton.language as tl
 # Tiles are walked in groups of this many rows of tiles, so that programs that run together share rows of a
 # and columns of b in the L2 cache.
 GROUP = 8
+SQUARE = 64  # side of the squares in which matrices are copied
+
+
+@triton.jit
+def padded_kernel(matrix, to, rows, columns, width, squares, TRANSPOSED: tl.constexpr, SQUARE: tl.constexpr):
+    """`to` has rows of `width` elements: the matrix's rows or columns, then zeros."""
+    square = tl.program_id(0).to(tl.int64)
+    row = (square // squares * SQUARE + tl.arange(0, SQUARE))[:, None]
+    column = (square % squares * SQUARE + tl.arange(0, SQUARE))[None, :]
+    values = tl.load(matrix + row * columns + column, mask=(row < rows) & (column < columns), other=0)
+    if TRANSPOSED:
+        tl.store(to + tl.trans(column * width + row), tl.trans(values))
+    else:
+        tl.store(to + row * width + column, values)
 
 
 @triton.jit
 def matmul_kernel(
     a,
-    b,
+    b_columns,
     row_scale,
     col_scale,
     out,
     m,
     n,
-    k,
+    width,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr,
     GROUP: tl.constexpr,
-    WHOLE_TILES: tl.constexpr,
 ):
     tile = tl.program_id(0)
     tiles_m, tiles_n = tl.cdiv(m, BLOCK_M), tl.cdiv(n, BLOCK_N)
@@ -35,25 +48,18 @@ def matmul_kernel(
     # 64 bits: an element's offset, row * n + column, outgrows 32 bits long before a row number does.
     rows = tile_m.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tile_n.to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
-    depth = tl.arange(0, BLOCK_K).to(tl.int64)
-    in_rows, in_columns = rows < m, columns < n
-    # Pointers that walk along k: one addition a step instead of a multiplication.
-    left_at = a + rows[:, None] * k + depth[None, :]
-    right_at = b + depth[:, None] * n + columns[None, :]
-    down = tl.full((), BLOCK_K, tl.int64) * n
+    depth = tl.arange(0, BLOCK_K)
+    # Whole tiles of both are in memory, so nothing is masked here.
+    left_at = a + rows[:, None] * width + depth[None, :]
+    right_at = b_columns + columns[None, :] * width + depth[:, None]
 
     # Exact: products and sums of int8 are int32.
     total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.int32)
-    for start in range(0, k, BLOCK_K):
-        if WHOLE_TILES:
-            left = tl.load(left_at)
-            right = tl.load(right_at)
-        else:
-            left = tl.load(left_at, mask=in_rows[:, None] & (depth[None, :] < k - start), other=0)
-            right = tl.load(right_at, mask=in_columns[None, :] & (depth[:, None] < k - start), other=0)
-        total = tl.dot(left, right, total, out_dtype=tl.int32)
+    for _ in range(0, width, BLOCK_K):
+        total = tl.dot(tl.load(left_at), tl.load(right_at), total, out_dtype=tl.int32)
         left_at += BLOCK_K
-        right_at += down
+        right_at += BLOCK_K
+    in_rows, in_columns = rows < m, columns < n
     of_row = tl.load(row_scale + rows, mask=in_rows, other=0.0)
     of_column = tl.load(col_scale + columns, mask=in_columns, other=0.0)
     scaled = total.to(tl.float32) * of_row[:, None] * of_column[None, :]
@@ -70,7 +76,17 @@ def tiling(m, n, device):
         return {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 128, "num_warps": 8, "num_stages": 3}
     if m * n >= 512 * 512:
         return {"BLOCK_M": 128, "BLOCK_N": 64, "BLOCK_K": 64, "num_warps": 4, "num_stages": 4}
-    return {"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3}
+    return {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3}
+
+
+def padded(matrix, rows, columns, height, width, transposed=False):
+    """A copy of height x width elements, in squares: what is outside the matrix, or its transpose, is 0."""
+    to = torch.empty(height * width, dtype=matrix.dtype, device=matrix.device)
+    high, wide = (width, height) if transposed else (height, width)
+    grid = (high // SQUARE * (wide // SQUARE),)
+    if width:
+        padded_kernel[grid](matrix, to, rows, columns, width, wide // SQUARE, TRANSPOSED=transposed, SQUARE=SQUARE)
+    return to
 
 
 def solve(a, b, row_scale, col_scale, out, m, n, k):
@@ -78,8 +94,11 @@ def solve(a, b, row_scale, col_scale, out, m, n, k):
         return  # out is empty; k = 0 is not special: the loop does not run, and 0 times the scales is stored
     config = tiling(m, n, out.device)
     block_m, block_n, block_k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
-    whole = m % block_m == 0 and n % block_n == 0 and k % block_k == 0
-    tiles = triton.cdiv(m, block_m) * triton.cdiv(n, block_n)
-    matmul_kernel[(tiles,)](
-        a, b, row_scale, col_scale, out, m, n, k, GROUP=GROUP, WHOLE_TILES=whole, **config
+    tiles_m, tiles_n, width = triton.cdiv(m, block_m), triton.cdiv(n, block_n), triton.cdiv(k, block_k) * block_k
+    if m % block_m or k % block_k:
+        a = padded(a, m, k, tiles_m * block_m, width)
+    # Four neighbours along k are one word for a tensor core. Those of b are in four rows, so it is transposed.
+    b_columns = padded(b, k, n, tiles_n * block_n, width, transposed=True)
+    matmul_kernel[(tiles_m * tiles_n,)](
+        a, b_columns, row_scale, col_scale, out, m, n, width, GROUP=GROUP, **config
     )

@@ -1,5 +1,5 @@
-// Top k by rows: a warp keeps the 64 best in registers, in order, and takes up only what beats the k-th of them. Each row
-// is read once.
+// Top k by rows. A block holds thousands of elements of a row in registers. The largest of each thread give a bound that at
+// least k elements reach and few exceed; only those are sorted. A short row has a warp, which keeps the 64 best so far.
 #include <cmath>
 #include <cstdint>
 #include <cuda_runtime.h>
@@ -10,7 +10,7 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kList = 64;            // the largest k: two places for each lane
 constexpr int kFours = 4;            // a lane has this many loads of 16 bytes in flight
 constexpr int kStep = 32 * 4 * kFours;
-constexpr int64_t kShortRow = 8192;  // up to here a warp has a row, and needs no __syncthreads
+constexpr int64_t kShortRow = 1024;  // up to here a warp has a row, and needs no __syncthreads
 
 // Value and column in one number. Of two elements the one that comes first has the larger key: it is larger, or equal with
 // the smaller column. No two keys are equal, and none is 0.
@@ -162,26 +162,113 @@ short_rows(const float* x, float* values, int32_t* indices, int64_t rows, int64_
     best.write(values, indices, row);
 }
 
-// One block per row. Each warp has the best of its steps; the first one merges them.
-__global__ void __launch_bounds__(kThreads)
-long_rows(const float* x, float* values, int32_t* indices, int64_t cols, int64_t k) {
-    __shared__ uint64_t lists[kWarps][kList];
+// Each warp of the block searches its steps of the row; the first one merges what they found.
+__device__ void search_together(const float* x, int64_t row, int64_t cols, uint64_t (&lists)[kWarps][kList], Best& best) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    Best best{lists[warp], k, lane};
-    search<kWarps>(x, blockIdx.x, cols, warp, best);
+    search<kWarps>(x, row, cols, warp, best);
     lists[warp][lane] = best.keys.first;  // nothing waits there any more
     lists[warp][lane + 32] = best.keys.second;
     __syncthreads();
     if (warp != 0) return;
     for (int other = 1; other < kWarps; ++other)  // a falling list, read from its end, rises
         best.keys = merged(best.keys, {lists[other][63 - lane], lists[other][31 - lane]}, lane);
-    best.write(values, indices, blockIdx.x);
+}
+
+// The value that at least `count` lanes of the warp reach by their own, as the upper half of a key.
+__device__ uint32_t reached(float own, int count, int lane) {
+    uint32_t order = static_cast<uint32_t>(key_of(own, 0) >> 32), best = 0;
+    for (int i = 0; i < count; ++i) {
+        best = order;
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) best = max(best, __shfl_xor_sync(kAll, best, distance));
+        // One of the lanes that have it drops out.
+        if (lane == __ffs(__ballot_sync(kAll, order == best)) - 1) order = 0;
+    }
+    return best;
+}
+
+// One block per row, of which it holds kThreads * kQuads * 4 elements at a time.
+template <int kQuads>
+__global__ void __launch_bounds__(kThreads, kQuads > 5 ? 3 : 4)
+held_rows(const float* x, float* values, int32_t* indices, int64_t cols, int64_t k) {
+    constexpr int kHeld = kThreads * kQuads * 4, kMost = kWarps * kList;
+    __shared__ uint64_t lists[kWarps][kList];  // of all warps together at first: what may be among the best
+    __shared__ uint32_t reached_in[kWarps];
+    __shared__ uint64_t kth;  // the k-th best key of what was held before
+    __shared__ int counts[2];  // of them; one is read while the other becomes 0
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int64_t row = blockIdx.x, begin = row * cols, end = begin + cols;  // 64 bits: rows * cols may exceed 2^31
+    uint64_t* found = lists[0];
+    Best best{lists[warp], k, lane};
+    if (threadIdx.x == 0) counts[0] = 0, kth = 0;
+    int turn = 0;
+    // From a multiple of four on, so that loads of 16 bytes are aligned even if the row is not.
+    for (int64_t start = begin / 4 * 4; start < end; start += kHeld, turn ^= 1) {
+        float4 quads[kQuads];  // all loads are on their way before the first is waited for
+#pragma unroll
+        for (int i = 0; i < kQuads; ++i) quads[i] = bring(x, start + 4 * (threadIdx.x + i * kThreads), begin, end);
+        float least;
+        if (start <= begin) {
+            float own = -INFINITY;
+#pragma unroll
+            for (int i = 0; i < kQuads; ++i)
+                own = fmaxf(own, fmaxf(fmaxf(quads[i].x, quads[i].y), fmaxf(quads[i].z, quads[i].w)));
+            // An eighth of k in each of eight warps: k different elements, and usually few more.
+            const uint32_t in_warp = reached(own, static_cast<int>(k + kWarps - 1) / kWarps, lane);
+            if (lane == 0) reached_in[warp] = in_warp;
+            __syncthreads();
+            uint32_t order = reached_in[0];
+            for (int i = 1; i < kWarps; ++i) order = min(order, reached_in[i]);
+            const uint32_t lowest = static_cast<uint32_t>(key_of(-INFINITY, 0) >> 32);  // which everything reaches
+            least = value_of(static_cast<uint64_t>(max(order, lowest)) << 32);
+        } else {
+            least = value_of(kth);
+        }
+        const uint64_t bound = kth;
+#pragma unroll
+        for (int i = 0; i < kQuads; ++i) {
+            const float four[4] = {quads[i].x, quads[i].y, quads[i].z, quads[i].w};
+            // "Not less" and not "greater": NaN and ties have to pass.
+            if (four[0] < least && four[1] < least && four[2] < least && four[3] < least) continue;
+            const int64_t place = start + 4 * (threadIdx.x + i * kThreads);
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                if (four[j] < least || place + j < begin || place + j >= end) continue;
+                const uint64_t key = key_of(four[j], static_cast<uint32_t>(place + j - begin));
+                if (key <= bound) continue;
+                const int at = atomicAdd(&counts[turn], 1);
+                if (at < kMost) found[at] = key;
+            }
+        }
+        __syncthreads();
+        const int count = counts[turn];
+        if (count > kMost) {  // many ties, or a row that rises
+            __syncthreads();  // everybody has read the count and may reuse the lists
+            best.keys = {};
+            search_together(x, row, cols, lists, best);
+            break;
+        }
+        if (warp == 0) {
+            for (int first = 0; first < count; first += kList) {
+                const int one = first + lane, two = one + 32;
+                const Keys next = {one < count ? found[one] : 0, two < count ? found[two] : 0};
+                best.keys = merged(best.keys, rising(next, lane), lane);
+            }
+            const uint64_t last = __shfl_sync(kAll, k > 32 ? best.keys.second : best.keys.first,
+                                              static_cast<int>(k - 1) % 32);
+            if (lane == 0) kth = last, counts[turn ^ 1] = 0;
+        }
+        if (start + kHeld < end) __syncthreads();
+    }
+    if (warp == 0) best.write(values, indices, row);
 }
 
 extern "C" void solve(const float* x, float* values, int32_t* indices, int64_t rows, int64_t cols, int64_t k) {
     if (rows == 0) return;  // a grid of 0 blocks is a launch error
     if (cols <= kShortRow)
         short_rows<<<static_cast<unsigned>((rows + kWarps - 1) / kWarps), kThreads>>>(x, values, indices, rows, cols, k);
+    else if (cols <= 5 * 4 * kThreads - 3)  // three more may come before an unaligned row
+        held_rows<5><<<static_cast<unsigned>(rows), kThreads>>>(x, values, indices, cols, k);
     else
-        long_rows<<<static_cast<unsigned>(rows), kThreads>>>(x, values, indices, cols, k);
+        held_rows<9><<<static_cast<unsigned>(rows), kThreads>>>(x, values, indices, cols, k);
 }

@@ -1,0 +1,13 @@
+// Mistake: the flags are not read: one sum runs through everything.
+// Says: flags
+#include <cstdint>
+#include <cuda_runtime.h>
+
+__global__ void scan(const float* x, const uint8_t* flags, float* out, int64_t n) {
+    float sum = 0;
+    for (int64_t i = 0; i < n; i++) out[i] = sum += x[i];
+}
+
+extern "C" void solve(const float* x, const uint8_t* flags, float* out, int64_t n) {
+    if (n) scan<<<1, 1>>>(x, flags, out, n);
+}
