@@ -244,7 +244,9 @@ def _tries(
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        while wait(futures, _LOOK_SECONDS).not_done:
+        # To ``wait``, a cancelled future is never done.
+        while running := [future for future in futures if not future.done()]:
+            wait(running, _LOOK_SECONDS)
             listen()  # or one that says more than a pipe holds would wait for ever
         pool.shutdown()
 

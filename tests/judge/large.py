@@ -34,6 +34,7 @@ def put_together(challenge: Challenge, case: Case, seed: int) -> Question:
             if values is None:
                 continue
             shape = manifest.shape(piece.arg, case.sizes)
+            shape = (*shape, *values.shape[len(shape) :])  # complex numbers have two parts
             whole = kind.setdefault(piece.arg.name, torch.zeros(shape, dtype=values.dtype))
             if piece.dimension is None:
                 whole.view(-1)[piece.start : piece.start + values.numel()] = values.reshape(-1)

@@ -244,8 +244,8 @@ def test_the_expected_cases_are_sampled() -> None:
     expected = dict.fromkeys(
         (
             "adam_step", "argmax_rows", "conv1d", "conv2d", "cross_entropy", "dot", "gelu", "group_norm",
-            "inclusive_scan", "layernorm", "reduce_sum", "relu", "rmsnorm", "rope", "saxpy", "stream_compact",
-            "topk_rows", "transpose", "vector_add",
+            "inclusive_scan", "layernorm", "log_softmax", "reduce_sum", "relu", "rmsnorm", "rope", "saxpy",
+            "stream_compact", "topk_rows", "transpose", "vector_add",
         ),
         both,
     )  # fmt: skip
