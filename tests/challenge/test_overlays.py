@@ -17,8 +17,8 @@ from grader.judge.oracle import ask, find_case, workload_case
 CATALOGUE = find_catalogue()
 TESTS = Path(__file__).parent.parent / "catalogue"
 LARGE = Workload(name="large", sizes={"n": 1 << 22})
-# Its only input is sorted: that of another size fits no workload.
-SORTED_ALONE = ("coo_to_csr",)
+# Their inputs are drawn at their own sizes: none of another size fits a workload.
+SORTED_ALONE = ("bfs_levels", "coo_to_csr")
 # Probability in a round with outliers in one input; a grading makes at least three.
 DETECTED = 0.9
 
