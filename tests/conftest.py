@@ -52,10 +52,22 @@ def pytest_report_header() -> str:
     return f"GRADER_TEST_SEED={rotation.number()}"
 
 
+def _draw_the_same_in_every_run() -> None:
+    try:
+        from hypothesis import HealthCheck, settings
+    except ImportError:  # a GPU host's bundle lacks it, and its tests need none
+        return
+    # On a busy machine drawing may take long.
+    slow = [HealthCheck.too_slow]
+    settings.register_profile("grader", derandomize=True, deadline=None, suppress_health_check=slow)
+    settings.load_profile("grader")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Before any fixture of any scope: settings are read from the environment, also by started processes."""
     for name in [name for name in os.environ if name.startswith("GRADER_") and name not in _KEPT]:
         del os.environ[name]
+    _draw_the_same_in_every_run()
     home = Path(tempfile.mkdtemp(prefix="grader-tests-"))
     config.stash[_home] = home
     # Most tests judge in Triton's interpreter, which is quick. Those of other boards name them.
