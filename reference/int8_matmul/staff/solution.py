@@ -85,7 +85,9 @@ def padded(matrix, rows, columns, height, width, transposed=False):
     high, wide = (width, height) if transposed else (height, width)
     grid = (high // SQUARE * (wide // SQUARE),)
     if width:
-        padded_kernel[grid](matrix, to, rows, columns, width, wide // SQUARE, TRANSPOSED=transposed, SQUARE=SQUARE)
+        padded_kernel[grid](
+            matrix, to, rows, columns, width, wide // SQUARE, TRANSPOSED=transposed, SQUARE=SQUARE
+        )
     return to
 
 
@@ -94,7 +96,11 @@ def solve(a, b, row_scale, col_scale, out, m, n, k):
         return  # out is empty; k = 0 is not special: the loop does not run, and 0 times the scales is stored
     config = tiling(m, n, out.device)
     block_m, block_n, block_k = config["BLOCK_M"], config["BLOCK_N"], config["BLOCK_K"]
-    tiles_m, tiles_n, width = triton.cdiv(m, block_m), triton.cdiv(n, block_n), triton.cdiv(k, block_k) * block_k
+    tiles_m, tiles_n, width = (
+        triton.cdiv(m, block_m),
+        triton.cdiv(n, block_n),
+        triton.cdiv(k, block_k) * block_k,
+    )
     if m % block_m or k % block_k:
         a = padded(a, m, k, tiles_m * block_m, width)
     # Four neighbours along k are one word for a tensor core. Those of b are in four rows, so it is transposed.
