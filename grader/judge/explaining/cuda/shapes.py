@@ -112,6 +112,9 @@ class ShapeRules:
             return True
         if re.search(rf"\*\s*{re.escape(tile)}\s*;", kernel.body):
             return True
+        rounded = re.findall(rf"\b(\w+)\s*=\s*{size}\s*/\s*{re.escape(tile)}\s*;", kernel.body)
+        if any(re.search(rf"\b{name}\s*\*\s*{re.escape(tile)}\b", kernel.body) for name in rounded):
+            return True
         later = (header for place, _, header in kernel.loops() if place > begin)
         return any(
             re.search(rf"\b{size}\b", header)

@@ -28,6 +28,7 @@ _HALF_DECLARED = re.compile(rf"\b{_HALF}\s+([A-Za-z_][^;(){{}}]*)")
 _HALF_FRAGMENT = re.compile(
     rf"\bfragment\s*<\s*(?:\w+\s*::\s*)*accumulator\s*,[^<>;]{{0,120}},\s*{_HALF}\s*>"
 )
+_MEMBER = re.compile(r"\.\s*\w+")
 _ADDS = re.compile(r"\+|__h(?:add|fma)2?(?:_rn|_sat)?\b|\bfmaf?\b")
 _ZERO = re.compile(r"[+]?0(?:\.0*)?[fFlL]?|FLT_MIN|DBL_MIN|std::numeric_limits<\w+>::min\(\)|\.0f?")
 _FAST = {
@@ -71,7 +72,7 @@ class ValueRules:
                 taken = _extreme_of(function, assignment)
                 # Never below 0.
                 unsigned = re.search(
-                    rf"\b(?:unsigned|uint\w*|size_t)\b[\w ]{{0,40}}?\b{assignment.name}\b", function.body
+                    rf"\b(?:unsigned|uint\w*|size_t)\b[\w =,]{{0,80}}?\b{assignment.name}\b", function.body
                 )
                 if (
                     taken is None
@@ -213,7 +214,9 @@ class ValueRules:
             for line, name, operator, value in sums:
                 if name not in halves:
                     continue
-                if operator == "+=" or (operator == "=" and name in names_in(value) and _ADDS.search(value)):
+                if operator == "+=" or (
+                    operator == "=" and name in names_in(_MEMBER.sub("", value)) and _ADDS.search(value)
+                ):
                     return (
                         f"Line {line} adds up in {name}, which has 16 bits: each addition rounds, and a large sum "
                         "loses small terms. Sum in float, and round once, when it is stored."
