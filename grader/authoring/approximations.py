@@ -1,4 +1,4 @@
-"""Kernels that skip work, read less, or use fewer digits."""
+"""Nearly right answers: kernels that skip work, read less, or use fewer digits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Draw:
     previous: Question
     # Per element, float64, over ordinary rounds.
     expected: Mapping[str, torch.Tensor]
-    # Per input, float64.
+    # Per input, float64, over all elements.
     means: Mapping[str, float]
 
     def of_inputs(self, changed: Mapping[str, torch.Tensor]) -> Tensors:
@@ -49,7 +49,7 @@ class Approximation:
     name: str
     words: str
     answer: Callable[[Draw], Tensors]
-    # A sum with ``s`` times as many terms errs at least ``s ** -relief`` times as much, relative to the
+    # If a sum has ``s`` times as many terms, its error falls at most by ``s ** -relief``, relative to the
     # tolerance.
     relief: float = 0.5
     # Right by chance on many inputs.
@@ -256,7 +256,7 @@ def _cut_inputs(chosen: list[Argument], form: str) -> Callable[[Draw], Tensors]:
 
 
 def cut_in_range(values: torch.Tensor, form: str) -> torch.Tensor:
-    """An index beyond the input's values would end the process on a GPU."""
+    """An index beyond the values of the input would end the process on a GPU."""
     if not values.numel():
         return values
     import torch
@@ -264,7 +264,7 @@ def cut_in_range(values: torch.Tensor, form: str) -> torch.Tensor:
     wide = values.long()  # torch has no min() of uint16
     least, marks = wide.min(), wide < 0
     if marks.any() and not marks.all() and (wide[marks] == least).all():
-        # The only negative value marks omissions, such as -100 among labels.
+        # The only negative value marks what is left out, such as -100 among labels.
         cut = _cut(form)(wide).clamp(wide[~marks].min(), wide.max())
         return torch.where(marks, wide, cut).to(values.dtype)
     return _cut(form)(wide).clamp(least, wide.max()).to(values.dtype)

@@ -1,3 +1,5 @@
+"""Checks a challenge's baselines: right results, and work that can be timed."""
+
 from __future__ import annotations
 
 import math
@@ -46,7 +48,7 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
 
 
 def _without_work(challenge: Challenge, cases: Sequence[Case], device: str) -> list[str]:
-    """A view of an input is no work."""
+    """A result that is a view of an input is no work."""
     manifest, reference = challenge.manifest, challenge.reference
     name, function = (
         ("baseline", reference.baseline) if reference.baseline else ("reference", reference.compute)

@@ -1,4 +1,4 @@
-"""Runs inside a box, and reports to the worker outside."""
+"""Examines and proves one challenge inside a box, and reports to the worker outside."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def examine(root: Path, slug: str, say: Say) -> None:
 
 
 def _board() -> str:
-    """The emulated GPU needs its engine and nvcc."""
+    """The emulated GPU if its engine and nvcc are here; else the processor."""
     if not is_built() or find_toolkit() is None:
         return CPU
     HOST.chmod(0o700)  # an archive drops the mode

@@ -43,21 +43,21 @@ LOOSE = 50.0
 # A relative error above this many ulps comes from cancelling terms, in results below this share of the case's
 # largest.
 _CANCELLED, _SMALL = 1024.0, 0.1
-# Of the largest result: a larger atol would accept every ordinary answer.
+# Share of the largest result: a larger atol would accept every ordinary answer.
 _ORDINARY = 1e4
 _CANCELLING = (
     "results near 0, where terms of either sign cancel, err by much of their own size: the proposed atol is for them. "
     "Or let magnitude(...) in reference.py return the same operation on absolute values, and keep atol near 0"
 )
-# Below this, denormals have cost digits.
+# Denormal numbers have cost digits below this.
 _DEEP = 1e-20
-# A quantiser's steps come from ties: an exact kernel is off by as many.
+# Steps of a quantiser come from ties: an exact kernel is off by as many.
 LOOSE_STEPS = 4
 
 
 @dataclass(frozen=True)
 class MeasuredErrors:
-    """Finite elements only. With a ``unit``, ``relative`` and ``absolute`` are 0."""
+    """Finite elements only. If the tolerance has a ``unit``, ``relative`` and ``absolute`` are 0."""
 
     case: str
     result: str
@@ -124,7 +124,7 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
 def compare(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """Results that only ``check.py`` accepts do not count: their distance is no error."""
+    """Results that only ``check.py`` calls right count for nothing: their distance is no error."""
     native = native_results(challenge, case, question, compute)
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -138,13 +138,14 @@ def compare(
 
 
 def _is_tight(error: MeasuredErrors) -> bool:
+    """An equally exact kernel might fail."""
     return error.used > (1.0 if error.unit is Unit.STEPS else 1 / HEADROOM)
 
 
 def native_results(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> dict[str, torch.Tensor]:
-    """Flat, in their dtypes."""
+    """The results are flat, in their own dtypes."""
     manifest = challenge.manifest
     given = {name: values.clone() for name, values in question.inputs.items()}
     answer = compute(**arguments(manifest, case, given))
@@ -226,7 +227,7 @@ def _most(values: torch.Tensor) -> float:
 
 def calibration_checks(challenge: Challenge, found: Calibration, *, loose: bool) -> list[Check]:
     """``reference``: native and exact agree on which elements are finite. ``tolerance``: not too tight and,
-    with ``loose``, not too loose. Only one kind of device asks for ``loose``: another may need more.
+    with ``loose``, not too loose. One kind of device asks for that: another may need more.
     """
     agreed = f"float64 and native precision agree in kind on all {_cases(challenge)} cases"
     reference = check("reference", found.disagreements, agreed, bad=Status.ERROR)
@@ -274,7 +275,7 @@ def _most_used(found: Calibration) -> float:
 
 
 def _too_loose(challenge: Challenge, found: Calibration) -> str:
-    """PyTorch errs by at least one rounding to the dtype."""
+    """PyTorch's error counts as at least one rounding to the dtype."""
     for arg in challenge.manifest.results:
         if reason := _too_loose_for(challenge, arg, found):
             return reason

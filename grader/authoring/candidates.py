@@ -1,3 +1,5 @@
+"""Submissions to try against a suite: solutions, native PyTorch, staff's mutants, generic wrong kernels."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -20,11 +22,11 @@ class Candidate:
     source: str
     reason: str = ""
     words: str = ""
-    # Only cases for a GPU show the mistake.
+    # The mistake shows only in cases for a GPU.
     large: bool = False
 
 
-# They begin a mutant's first line; the second is for a GPU's cases.
+# Begin a mutant's first line; the second is for a GPU's cases.
 MISTAKE, LARGE_MISTAKE = "Mistake: ", "Mistake on a GPU: "
 
 
@@ -38,7 +40,7 @@ def mutant_files(challenge: Challenge) -> list[Path]:
 
 
 def variant_files(challenge: Challenge) -> list[Path]:
-    """Right, but not the reference's answers."""
+    """Their answers are right, but not the reference's."""
     folder = staff_folder(challenge) / "variants"
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
@@ -61,7 +63,7 @@ def shows_large_alone(source: str) -> bool:
 
 
 def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Candidate]:
-    """Those that must pass come first. Raises ChallengeInvalid if a solution or the reference is missing."""
+    """What must pass comes first. Raises ChallengeInvalid if a solution or the reference is missing."""
     made = [
         _solution(challenge, language) for language in challenge.manifest.languages if language in languages
     ]

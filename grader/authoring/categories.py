@@ -24,7 +24,7 @@ SIZES = ("basic", "empty", "one_element", "odd", "prime", "block_edge", "aligned
 FLOATS = ("zeros", "huge", "tiny", "denormal", "nan", "pos_inf", "neg_inf")
 INTEGERS = ("range",)
 _TILE = 16
-# For fast paths without masks.
+# Sizes for which kernels have a fast path without masks.
 _ALIGNMENT = 128
 # Smaller scalars, such as an epsilon, hardly change a result.
 _SHOWS = 0.01
@@ -85,7 +85,7 @@ def _fixed_scalars(challenge: Challenge, cases: Sequence[Case]) -> list[str]:
 
 
 def other_value(arg: Argument) -> float:
-    """Far enough from the usual value to show. Whole numbers grow, and so stay positive."""
+    """Far enough from the usual value to show. A whole number grows, and so stays positive."""
     usual = float(arg.value or 0)
     if not arg.dtype.floating:
         return usual + 1 if usual < arg.dtype.as_integer.high else usual - 1

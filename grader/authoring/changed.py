@@ -1,3 +1,5 @@
+"""Challenges that differ from the default branch, by git."""
+
 from __future__ import annotations
 
 import subprocess
@@ -10,7 +12,7 @@ _BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
 def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
-    """Since this branch left the default one, committed or not; None if git cannot tell."""
+    """Changes since this branch left the default one, committed or not; None if git cannot tell."""
     base = next((commit for name in _BRANCHES if (commit := _git(root, "merge-base", "HEAD", name))), None)
     if base is None:
         return None
@@ -23,6 +25,7 @@ def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
 
 
 def _git(root: Path, *words: str) -> str | None:
+    """None if git fails or is missing."""
     try:
         ran = subprocess.run(
             ["git", "-C", str(root), *words],

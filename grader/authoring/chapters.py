@@ -1,7 +1,7 @@
-"""Proves exercises with the judge itself, on the emulated GPU.
+"""Proves the exercises of a chapter with the judge itself, on the emulated GPU.
 
-A number must be the judge's count, a line one that its finding names, a completed kernel accepted. Wrong
-answers must be wrong, and a wrong kernel must get the sentence that the chapter promises.
+A number must be what the judge counts, a line one that its finding names, a completed kernel accepted. Wrong answers
+must be wrong, and a wrong kernel must get the sentence that the chapter promises.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LINE = re.compile(r"\blines? ((?:\d+(?:, | and )?)+)", re.IGNORECASE)
 
 
 def with_chapters(proofs: Proofs, catalogue: Catalogue, names: Sequence[str]) -> Proofs:
-    """Chapters are named ``chapters/SLUG``, and proved on the emulated GPU whatever the device."""
+    """``proofs`` and those of the chapters, named ``chapters/SLUG``, on the emulated GPU whatever the device."""
     if not names:
         return proofs
     chapters, broken = read_chapters(catalogue.root)
@@ -62,11 +62,14 @@ def with_chapters(proofs: Proofs, catalogue: Catalogue, names: Sequence[str]) ->
 
 @dataclass(frozen=True)
 class ChapterTrial:
+    """Judges what belongs to chapters."""
+
     catalogue: Catalogue
     device: Device
     boxes: BoxMaker
 
     def prove(self, chapter: Chapter) -> list[Check]:
+        """One check for each exercise."""
         answers = chapter.answers
         unknown = sorted(set(answers) - {exercise.name for exercise in chapter.manifest.exercises})
         checks = [
@@ -146,9 +149,8 @@ _PROOFS: dict[ExerciseKind, Callable[[ChapterTrial, Chapter, Exercise, Answer], 
 
 
 def counted(profile: CallProfile, key: Answer) -> int | None:
-    """``key.counter`` of the line, or of the first kernel, divided by ``key.per``; None if it is no whole
-    number. Raises ChallengeInvalid for an unknown counter.
-    """
+    """``key.counter`` of the line, or of the first kernel, divided by ``key.per``; None if it is no whole number.
+    Raises ChallengeInvalid for an unknown counter."""
     place: object = profile.kernels[0]
     if key.line is not None:
         place = profile.by_line.get(key.line)
@@ -191,7 +193,7 @@ def _language(name: str) -> Language:
 
 
 def _said(report: Report) -> str:
-    """On failures."""
+    """Everything that the report says about failures."""
     cases = [case for case in report.cases if case.verdict.failed]
     parts = [report.detail, report.compiler_log, report.hint]
     parts += [text for case in cases for text in (case.detail, case.hint)]

@@ -1,3 +1,5 @@
+"""Checks of a challenge's ``check.py`` that need no submission."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,7 +20,9 @@ _SEED = 11
 
 
 def accepted(question: Question, results: Mapping[str, torch.Tensor]) -> bool:
-    """It accepts results that differ from the reference's. Raises ChallengeInvalid if it fails."""
+    """Whether ``check.py`` accepts results that differ from the reference's. Raises ChallengeInvalid if it
+    fails.
+    """
     if question.check is None:
         return False
     shaped = {name: results[name].reshape(right.shape) for name, right in question.outputs.items()}

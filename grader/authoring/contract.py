@@ -1,4 +1,4 @@
-"""Every row of a spec's contract must name a case with its sizes and values."""
+"""Checks that every row of a spec's contract names a case with its sizes and values."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ def contract_check(challenge: Challenge) -> Check:
 
 
 def contract_rows(spec: str) -> list[Row]:
+    """Rows of the first table of "## Contract"."""
     section = re.search(r"^## Contract\b.*?\n(.*?)(?=^## |\Z)", spec, re.MULTILINE | re.DOTALL)
     cells = [[cell.strip() for cell in row.split("|")] for row in _ROW.findall(section[1] if section else "")]
     if not cells:

@@ -1,3 +1,5 @@
+"""Plausibility of costs and workloads."""
+
 from __future__ import annotations
 
 import math
@@ -15,7 +17,7 @@ from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
 from grader.schemas.proof import Check
 
-# Of the fastest GPU measured, in bytes/s and operations/s: a workload long enough there is long enough
+# The fastest GPU measured, in bytes/s and operations/s: a workload long enough there is long enough
 # elsewhere.
 H200 = {
     "bandwidth": 4.57e12,

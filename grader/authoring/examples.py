@@ -1,4 +1,4 @@
-"""Examples of ``spec.md``: TOML blocks with the info string ``example``.
+"""Runs the examples of a ``spec.md``: TOML blocks with the info string ``example``.
 
 They name every input (except optional ones), scalar, size and output; an in-out has NAME and NAME_after. The
 tolerance is half a unit of the last printed digit plus the challenge's. A number without a point is exact.
@@ -96,7 +96,7 @@ def _plain(value: Any) -> int | float:
 def _unlike(
     allowance: Allowance, arg: Argument, said: list[int | Decimal], found: list[float], count: int
 ) -> list[str]:
-    """Compares only ``count`` leading elements."""
+    """Only ``count`` leading elements are compared."""
     if len(said) not in (count, len(found)):
         return [f"'{arg.name}' has {len(said)} elements, the reference gives {count}"]
     wrong = [

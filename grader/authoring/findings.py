@@ -1,10 +1,12 @@
+"""Makes the findings of ``grader.schemas.proof``."""
+
 from __future__ import annotations
 
 from grader.schemas.proof import Check, Status
 
 
 def unless_waived(found: Check, reason: str | None) -> Check:
-    """A waived check's problems become remarks."""
+    """The problems of a waived check become remarks."""
     if reason is None or found.status is not Status.WEAK:
         return found
     problems = found.details or [found.summary]

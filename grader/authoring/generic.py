@@ -45,6 +45,7 @@ class Generic:
 
 
 def native_source(challenge: Challenge, reference: str | None = None) -> str:
+    """A kernel as exact as PyTorch."""
     return spoilt_source(challenge, spoilt="", before="", body="target.copy_(value)", reference=reference)
 
 
@@ -154,7 +155,7 @@ def _readable(manifest: Manifest) -> list[Argument]:
 
 
 def _fixed(arg: Argument) -> bool:
-    """Its shape has no sizes: no tile to leave out."""
+    """Its shape has no sizes, so there is no tile to leave out."""
     return all(text.isdigit() for text in arg.shape)
 
 

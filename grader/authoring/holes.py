@@ -128,6 +128,7 @@ def _case(trial: Trial, planned: Planned) -> Case:
 
 
 def _made(trial: Trial, planned: Planned) -> Case | None:
+    """None if the reference does not answer."""
     case = _case(trial, planned)
     try:
         trial.question(case)
@@ -174,6 +175,7 @@ def _named(trial: Trial, found: Planned) -> Planned:
 
 
 def _tried(trial: Trial, source: str) -> Iterator[Planned]:
+    """Most telling first."""
     manifest = trial.challenge.manifest
     known = [case for case in trial.challenge.cases if case.on is None and all(case.sizes.values())]
     if not known:
@@ -223,6 +225,7 @@ def _elements(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _numbers(source: str) -> list[int]:
+    """Sizes at which a source may do something else."""
     said = {int(text) for text in re.findall(r"(?<![\w.])\d{1,6}(?![\w.])", source)}
     powers = {2 ** int(shift) for shift in re.findall(r"<< *(\d{1,2})\b", source) if int(shift) < _MOST_SHIFT}
     return sorted(number for number in said | powers if number > 1)[-_MOST_NUMBERS:]

@@ -1,4 +1,4 @@
-"""On an otherwise idle GPU: a solution faster than the roofline proves a wrong cost."""
+"""Times solutions on an otherwise idle GPU: one faster than the roofline proves a wrong cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Written from staff's solutions, each seen to fail a case.
+"""Writes a challenge's mutants from staff's solutions, each seen to fail a case.
 
 While a solution is only PyTorch's operations, the reference's mutants are used.
 """
@@ -39,7 +39,7 @@ class Added:
     equivalent: list[str] = field(default_factory=list)
     holes: dict[str, Closing] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
-    # Neither failed nor ended in time.
+    # : Neither failed nor ended in time.
     undecided: list[str] = field(default_factory=list)
 
 
@@ -113,6 +113,7 @@ def _write(challenge: Challenge, name: str, source: str, language: Language, sol
 
 
 def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
+    """Removes mutants of other solutions; returns names."""
     known = {digest(source) for source in solutions.values()}
     spoken = challenge.manifest.languages
     removed = []
@@ -126,7 +127,7 @@ def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str
     return removed
 
 
-# Stand-ins
+# ------------------------------------------------------------------------------------------------------- Stand-ins
 
 
 _GIVEN = "{floats}given[name] = given[name]"

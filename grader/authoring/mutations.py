@@ -1,4 +1,4 @@
-"""Each has one mistake that students make, at one place of the source.
+"""Wrong kernels by mutation: each has one mistake that students make, at one place of the source.
 
 Python is changed by its syntax tree, C++ by its text without comments and strings. Nothing here runs.
 """
@@ -30,6 +30,8 @@ class Mutation:
 
 @dataclass(frozen=True)
 class _Change:
+    """``kind``: a key of ``_MISTAKES``."""
+
     kind: str
     start: int
     end: int
@@ -65,6 +67,7 @@ _MISTAKES = {
 
 
 def mutations(source: str, language: Language, manifest: Manifest) -> list[Mutation]:
+    """Different kinds first. Empty if the source cannot be parsed."""
     changes = _of_python(source, manifest) if language.python else _of_c(source, manifest)
     by_kind: dict[str, list[_Change]] = {kind: [] for kind in _MISTAKES}
     for change in changes:
@@ -101,6 +104,7 @@ def with_mistake(source: str, language: Language, mistake: str) -> str:
 
 
 def marked(source: str, language: Language, solution: str) -> str:
+    """The second line names the solution."""
     first, _, rest = source.partition("\n")
     origin = f"{language.comment} Made from solution{language.suffix} ({digest(solution)}). Yours to edit."
     return f"{first}\n{origin}\n{rest}"
@@ -120,7 +124,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _WORDS_CHARS else text[: _WORDS_CHARS - 3] + "..."
 
 
-# Python
+# ---------------------------------------------------------------------------------------------------------- Python
 
 _OTHERS = {
     "max": "min",
@@ -157,7 +161,7 @@ class _Python:
         self.source = source
         self.sizes = manifest.sizes
         self.tree = ast.parse(source)
-        # The syntax tree counts bytes.
+        # Bytes, because the syntax tree counts them.
         self._lines = [line.encode() for line in source.splitlines(keepends=True)]
         self._starts = [0]
         for line in self._lines:
@@ -340,7 +344,7 @@ _PYTHON: Sequence[Callable[[_Python, ast.AST], Iterator[_Change]]] = (
     _constants,
 )
 
-# C
+# --------------------------------------------------------------------------------------------------------------- C
 
 _UNSEEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
 _HALF = "#include <cuda_fp16.h>"

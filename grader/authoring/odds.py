@@ -40,7 +40,7 @@ PASSES = {"gpu": 0.01, "emulated": 0.5, "cpu": 0.5}
 _SURE = 0.001
 # Ordinary rounds to learn from; then of each kind at first, of special kinds, and more if one may pass.
 _LEARNT, _FIRST, _SPECIAL, _MORE = 6, 3, 2, 21
-# Assumed to have passed, as few were drawn.
+# Rounds assumed to have passed, because few were drawn.
 _BENEFIT = 2
 _SAMPLES = 300
 # More wrong elements in a round are not chance.
@@ -198,9 +198,8 @@ class Rounds:
             yield draw, replace(draw, case=case, question=plain)
 
     def _ask(self, kind: _Kind, seed: int) -> Question:
-        """Raises ChallengeInvalid, also for an index beyond an array, which on a GPU would end PyTorch's
-        process: whole numbers that this workload does not draw are first tried on the CPU, at the sizes of
-        its workload.
+        """Raises ChallengeInvalid, also for an index beyond an array, which on a GPU would end PyTorch's process: whole
+        numbers that this workload does not draw are first tried on the CPU, at the sizes of its workload.
         """
         inputs = draw_for(self.challenge, kind.case, seed, self.device, self.device)
         if self.device != "cpu" and self._beyond(kind, inputs):

@@ -1,4 +1,4 @@
-"""Whether generic mistakes are wrong for this challenge, by probing inputs."""
+"""Runs generic mistakes on probing inputs, to see whether they are wrong for this challenge."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
     if mistake not in _REASONS:
         return ""
     names: dict[str, Any] = {}
+    # Staff's reference and our own code.
     exec(compile(candidate.source, "generic.py", "exec"), names)  # noqa: S102
     for case in _probes(challenge, mistake):
         manifest = challenge.manifest

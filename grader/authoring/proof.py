@@ -1,3 +1,5 @@
+"""Proves challenges in parallel processes and combines their findings."""
+
 from __future__ import annotations
 
 import multiprocessing
@@ -34,13 +36,14 @@ from grader.schemas.proof import (
 )
 
 JOBS_PER_GPU = 16
-# To search a case for: up to ``holes.SECONDS`` each.
+# Wrong kernels to search a case for: up to ``holes.SECONDS`` each.
 _MOST_HOLES = 4
 _LOOK_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class Options:
+    # "cpu" or a GPU's board.
     device: str = CPU
     languages: tuple[Language, ...] = field(default_factory=lambda: tuple(Language))
     jobs: int = 0
@@ -120,6 +123,7 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
 
 
 def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
+    """``draft`` gets the reason if it does not load."""
     try:
         challenge = catalogue.load(draft.slug)
         every = [*challenge.cases, *challenge.hidden_cases]
@@ -184,7 +188,7 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
 def _results(
     catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done]]:
-    """As they end; ``tell`` gets running work. Work without a box is tried once more, alone. Raises
+    """As they end; what runs goes to ``tell``. Work without a box is tried once more, alone. Raises
     JudgeFailure if a process dies, BoxUnavailable if a second try fails too, or if all first ones do.
     """
     refused: list[Work] = []

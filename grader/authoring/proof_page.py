@@ -1,3 +1,5 @@
+"""The findings of `grader challenge check` as one self-contained page."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -71,6 +73,7 @@ def _right(results: Sequence[CandidateResult]) -> str:
 
 
 def _matrix(proof: Proof, results: Sequence[CandidateResult]) -> str:
+    """Cases that refuse nothing are listed below."""
     failing = [result for result in results if result.failed]
     if not failing:
         return ""

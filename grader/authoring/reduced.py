@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ELEMENTS, EXACT_ELEMENTS, FLOPS = 1 << 18, 1 << 19, 1 << 26
 # The least of a size that shrinks freely, and of one that sums depend on.
 _SEVERAL, _LONG = 64, 256
-# For finding dependences: sizes, elements.
+# Sizes and elements for finding dependences.
 _SMALL, _CHANGED = 24, 24
 # "Twice the size, twice as many input elements".
 _GROWS = 1.4
@@ -72,6 +72,7 @@ def reduced(challenge: Challenge, workload: Workload) -> Reduced:
 
 
 def _reduced_within(manifest: Manifest, workload: Workload, most: int) -> Reduced:
+    """Halves all sizes together, or one."""
     sizes = dict(workload.sizes)
     while not _small_enough(manifest, sizes, most):
         tries = [[name] for name in sorted(sizes, key=lambda name: -sizes[name])] + [list(sizes)]

@@ -1,3 +1,5 @@
+"""Checks the texts of a challenge."""
+
 from __future__ import annotations
 
 import ast
@@ -12,6 +14,7 @@ from grader.challenge.loader import COMMENTARY, Challenge, starter_name
 from grader.languages import Language
 from grader.schemas.proof import Check, Status
 
+# The first line of a solution that `grader challenge new` wrote.
 TO_DO = "To do: this is the starter. Write the solution."
 LEAST_HINTS = 3
 LEAST_MUTANTS = 5

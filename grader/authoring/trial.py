@@ -33,17 +33,18 @@ from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRol
 from grader.schemas.report import CaseReport, CaseVerdict
 
 _RAISED = re.compile(r"\w+ while solve ran")
+# The process called exit, was killed, or broke the connection.
 _EXITED = re.compile(
     r"^While [^:]*?, the process (?:ended itself|was ended by signal (?:9|15))\b|^It broke the connection"
 )
-# Of driver and CUDA runtime, as torch and Triton quote them.
+# Errors of driver and CUDA runtime, which torch and Triton quote.
 _OF_THE_GPU = ("CUDA", "cudaError")
 _DETAIL_CHARS = 400
 _SLOWEST = 3
 
 
 class _TimeIsUp(Exception):
-    pass
+    """Ends what ``Trial.until`` holds."""
 
 
 @dataclass
@@ -68,6 +69,7 @@ class Trial:
 
     @property
     def cases(self) -> list[Case]:
+        """See ``try_large``."""
         return [case for case in [*self.challenge.cases, *self.challenge.hidden_cases] if case.on is None]
 
     def try_out(self, candidate: Candidate, *, every_case: bool) -> CandidateResult:
@@ -229,6 +231,7 @@ class Trial:
             self._questions.pop(name, None)
 
     def keep_questions(self, other: Trial, names: Iterable[str]) -> None:
+        """Of cases that are the same in ``other``."""
         self._questions |= {name: other._questions[name] for name in names if name in other._questions}
 
     def _question(self, case: Case, seed: int) -> Question:

@@ -1,3 +1,5 @@
+"""Turns the results of submissions into findings about the suite."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -188,6 +190,7 @@ def _proposal(result: CandidateResult) -> str:
 
 
 def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]) -> list[str]:
+    """``mistake:result`` that matches no generic kernel."""
     if not waives:
         return []
     known = [result.name for result in found]

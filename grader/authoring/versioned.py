@@ -1,3 +1,5 @@
+"""Whether judging changed under the same version number, by git."""
+
 from __future__ import annotations
 
 from contextlib import suppress
@@ -43,7 +45,7 @@ def changed_since_numbered(
     commit = numbered_in(catalogue, challenge.slug)
     if commit is None:
         return None
-    # Today's grader cannot load it: an older one served it.
+    # A folder that today's grader cannot load was served by an older one.
     with (
         suppress(BadRequest, NotFound, ChallengeInvalid),
         at_reference(catalogue, challenge.slug, commit) as then,

@@ -79,7 +79,7 @@ class Watch:
     _keys: dict[str, str] = field(default_factory=dict)
 
     def round(self) -> Round:
-        """Raises BoxUnavailable."""
+        """Check the folder as it is now. Raises BoxUnavailable."""
         began = time.monotonic()
         try:
             challenge = Catalogue(self.root).load(self.slug)
@@ -132,6 +132,7 @@ class Watch:
         return found, redone
 
     def _bench(self, challenge: Challenge, parts: Mapping[str, Any]) -> Trial:
+        """Keeps questions of unchanged cases, and libraries."""
         said = {**parts.get("hidden_cases", {}), **parts.get("cases", {})}
         recipes = [parts.get("recipes"), parts.get("hidden_recipes")]
         keys = {name: _digest([self._judging, name, case, recipes]) for name, case in said.items()}

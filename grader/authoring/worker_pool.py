@@ -1,3 +1,5 @@
+"""A process that proves challenges, with one device and one box maker."""
+
 from __future__ import annotations
 
 import atexit

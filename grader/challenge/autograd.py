@@ -1,5 +1,5 @@
-"""Gradients: ``reference.py`` defines the forward pass, and PyTorch's autograd in float64 gives the right
-gradients.
+"""Challenges on gradients: ``reference.py`` defines the forward pass, and PyTorch's autograd in float64 gives
+the right gradients.
 
 A submission defines ``solve``, or in Python a ``torch.autograd.Function``.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.challenge.model import Manifest
 
-# The same in the judge, in a box and as a baseline.
+# Means the same in the judge, in a box and as a baseline.
 _REFERENCE = Template("""
 
 if "reference" not in globals():
@@ -37,7 +37,7 @@ if "reference" not in globals():
 
 
 def forward_arguments(manifest: Manifest) -> list[str]:
-    """All but results and gradients of results, in signature order."""
+    """All but results and gradients of results, in the signature's order."""
     assert manifest.autograd is not None
     return [
         arg.name for arg in manifest.args if arg.kind.passed and arg.name not in manifest.autograd.upstream
@@ -50,6 +50,7 @@ def forward_results(manifest: Manifest) -> list[str]:
 
 
 def reference_footer(manifest: Manifest) -> str:
+    """Empty for challenges without autograd."""
     table = manifest.autograd
     if table is None:
         return ""

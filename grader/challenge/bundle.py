@@ -1,4 +1,4 @@
-"""Two folders as an untrusted ZIP archive: none of its files runs or is imported here."""
+"""A challenge's two folders as an untrusted ZIP archive: nothing here runs or imports its files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _UNREADABLE = (
     EOFError,
     ValueError,
 )
-# Fixed, so equal files give equal bytes.
+# Fixed, so the same files give the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -68,6 +68,7 @@ class Bundle:
         return sum(map(len, self.files.values()))
 
     def text(self, path: str) -> str:
+        """ "" if there is no such file."""
         return self.files.get(path, b"").decode()
 
     @property
@@ -130,7 +131,7 @@ def of_challenge(challenge: Challenge) -> Bundle:
 
 
 def split(files: Mapping[str, bytes]) -> list[Bundle]:
-    """Omits files outside challenges. Raises BadBundle, ChallengeInvalid."""
+    """Files outside challenges are left out. Raises BadBundle, ChallengeInvalid."""
     found: dict[str, dict[str, bytes]] = {}
     for path, data in files.items():
         parts = path.split("/")
@@ -146,11 +147,12 @@ def split(files: Mapping[str, bytes]) -> list[Bundle]:
 
 
 def is_litter(path: str) -> bool:
+    """Files that editors and systems leave."""
     return bool(_LITTER.search(path))
 
 
 def check_path(path: str, slug: str) -> None:
-    """Raises BadBundle if the challenge may not have it."""
+    """Raises BadBundle if the challenge may not have this file."""
     odd = [part for part in path.split("/") if not _NAME.fullmatch(part) or part == ".."]
     if odd or path.count("/") >= _DEPTH or not path.startswith(tuple(f"{part}/{slug}/" for part in PARTS)):
         raise BadBundle(f"'{path[:100]}' is not a file of {slug}.", _LAYOUT)
@@ -158,7 +160,7 @@ def check_path(path: str, slug: str) -> None:
 
 
 def of_files(files: Mapping[str, bytes]) -> Bundle:
-    """Raises BadBundle if they are not exactly one challenge."""
+    """Raises BadBundle if the files are not exactly one challenge."""
     slugs = {path.split("/")[1] for path in files if path.count("/") >= 2}
     if len(slugs) != 1:
         found = f"challenges: {', '.join(sorted(slugs)[:5])}" if slugs else "no challenge"
@@ -286,7 +288,7 @@ def _check_kind(path: str) -> None:
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, left: int) -> bytes:
-    """Reads no more than allowed, whatever the archive claims."""
+    """Reads no more than allowed, whatever size the archive claims."""
     most = min(limits.SOURCE_BYTES, left)
     with archive.open(entry) as file:
         data = file.read(most + 1)
@@ -311,7 +313,7 @@ def unfold(bundle: Bundle, examined: str, root: Path) -> None:
         try:
             partial.rename(root)
         except OSError:
-            if not root.is_dir():  # another process made it
+            if not root.is_dir():  # another process was first
                 raise
     finally:
         shutil.rmtree(partial, ignore_errors=True)

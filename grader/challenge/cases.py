@@ -20,7 +20,7 @@ from grader.challenge.scalars import Number
 if TYPE_CHECKING:
     import torch
 
-# Larger permutations take longer than a case.
+# A permutation of more places takes longer than a case.
 _PERMUTED = 1 << 24
 # Elements drawn at a time on a GPU if each needs 64 bits more. A CPU draws all at once: pieces would change
 # the numbers.
@@ -67,7 +67,7 @@ class Recipe(Protocol):
         """
 
     def words(self) -> str:
-        pass
+        """For people."""
 
 
 @runtime_checkable
@@ -80,10 +80,10 @@ class Derived(Protocol):
         dtype: torch.dtype,
         generator: torch.Generator,
     ) -> torch.Tensor:
-        """As ``Recipe.draw``. ``drawn``: all inputs drawn before; do not change them."""
+        """As ``Recipe.draw``. ``drawn`` has all inputs drawn before; do not change them."""
 
     def words(self) -> str:
-        pass
+        """For people."""
 
 
 Filling = Recipe | Derived
@@ -91,6 +91,8 @@ Filling = Recipe | Derived
 
 @dataclass(frozen=True)
 class Part:
+    """Rows ``start`` to ``start + length``."""
+
     whole: tuple[int, ...]
     start: int
     length: int
@@ -157,13 +159,14 @@ def _drawing_type(generator: torch.Generator, dtype: torch.dtype) -> torch.dtype
     return torch.float32 if _is_gpu(generator) and dtype is not torch.float64 else torch.float64
 
 
+# Memory for a tensor of this shape and dtype, or None.
 Place = Callable[[tuple[int, ...], "torch.dtype"], "torch.Tensor | None"]
 _place: ContextVar[Place | None] = ContextVar("place", default=None)
 
 
 @contextmanager
 def drawn_into(place: Place) -> Iterator[None]:
-    """The first normal or uniform values go into memory from ``place``, which saves a copy."""
+    """Draw the first normal or uniform values into memory from ``place``, which saves a copy."""
     token = _place.set(place)
     try:
         yield
@@ -172,6 +175,7 @@ def drawn_into(place: Place) -> Iterator[None]:
 
 
 def _placed(shape: tuple[int, ...], dtype: torch.dtype, drawn: torch.dtype) -> torch.Tensor | None:
+    """Offered once."""
     place = _place.get()
     if place is None or drawn is not dtype:
         return None
@@ -245,7 +249,7 @@ class Uniform(_Alike):
         values = torch.rand(shape, generator=generator, device=generator.device, dtype=drawn, out=out)
         if width <= torch.finfo(drawn).max:
             return values.mul_(width).add_(self.low).to(dtype)
-        # Halved: ``high - low`` may overflow.
+        # Halved, because ``high - low`` may overflow.
         return values.mul_(self.high / 2 - self.low / 2).add_(self.low / 2).mul_(2).to(dtype)
 
     def bytes_beside(self, count: int, itemsize: int) -> int:
@@ -278,7 +282,7 @@ class Integers(_Alike):
 
 @dataclass(frozen=True)
 class Ascending:
-    """Strictly increase along the last dimension, from ``low`` to ``high - 1``."""
+    """Whole numbers from ``low`` to ``high - 1`` that strictly increase along the last dimension."""
 
     low: int
     high: int
@@ -292,7 +296,7 @@ class Ascending:
             raise ValueError(
                 f"{count:,} different numbers from {self.low:,} to {self.high - 1:,} do not exist"
             )
-        # Ordered, possibly equal numbers, each moved by its place.
+        # Each of some ordered, possibly equal numbers is moved by its place.
         spare = self.high - self.low - count + 1
         drawn = torch.randint(spare, shape, generator=generator, device=generator.device)
         places = torch.arange(count, device=generator.device)
@@ -335,7 +339,7 @@ class Offsets:
 
 @dataclass(frozen=True)
 class PowersOfTwo(_Alike):
-    """2^low to 2^(high - 1), equally likely: scales of blocks."""
+    """2^low to 2^(high - 1), each with the same probability: scales of blocks."""
 
     low: int
     high: int
@@ -377,7 +381,7 @@ class Constant(_Alike):
 
 @dataclass(frozen=True)
 class Sprinkle:
-    """``value`` at a random ``share`` of ``base``'s elements, at least one."""
+    """``base`` with ``value`` at a random ``share`` of the elements, at least one."""
 
     value: float
     share: float = 0.02
@@ -405,7 +409,7 @@ class Sprinkle:
         if flat.numel():
             many = _is_gpu(generator) and flat.numel() > _FEW
             if many and self.share >= _MASKED_SHARE and flat.dtype.is_floating_point:
-                # For many elements, one pass over all is faster than scattered writes.
+                # For many elements, one pass over everything is faster than scattered writes.
                 for start in range(0, flat.numel(), _PIECE):
                     part = flat[start : start + _PIECE]
                     chosen = torch.empty(part.shape, dtype=torch.bool, device=generator.device)
@@ -416,7 +420,7 @@ class Sprinkle:
                 _put(flat, places, self.value)
                 return values
             step = _at_once(generator, count)
-            for start in range(0, count, max(1, step)):  # a few twice
+            for start in range(0, count, max(1, step)):  # a few twice, which does not matter
                 size = (min(step, count - start),)
                 places = torch.randint(flat.numel(), size, generator=generator, device=generator.device)
                 _put(flat, places, self.value)
@@ -431,7 +435,7 @@ class Sprinkle:
 
 
 def _put(flat: torch.Tensor, places: torch.Tensor, value: float) -> None:
-    """``flat[places] = value``; integers by their bits: torch cannot do it in uint16."""
+    """``flat[places] = value``; integers by their bits, because torch cannot do it in uint16."""
     import torch
 
     if not flat.is_floating_point() and flat.dtype is not torch.bool:
@@ -443,7 +447,7 @@ def _put(flat: torch.Tensor, places: torch.Tensor, value: float) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """``value`` in rows 0, ``step``, ... of ``base``'s first dimension."""
+    """``base`` with rows 0, ``step``, ... of the first dimension set to ``value``."""
 
     value: float
     step: int = 2
@@ -472,7 +476,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Choice(_Alike):
-    """Random: deliberate ties."""
+    """At random: deliberate ties."""
 
     values: tuple[float, ...]
 
@@ -495,8 +499,8 @@ class Choice(_Alike):
 
 @dataclass(frozen=True)
 class At:
-    """``value`` at ``places`` of the last dimension in every row of ``base``. Negative places count from the
-    end; places outside are ignored.
+    """``base`` with ``value`` at ``places`` of the last dimension in every row. Negative places count from
+    the end; places outside are ignored.
     """
 
     value: float
@@ -572,8 +576,8 @@ def case(
     on: OnlyOn | None = None,
     **sizes: int,
 ) -> Case:
-    """Such as ``case("odd", "odd", n=1023)``. ``without``: optional inputs to omit. Raises ValueError for an
-    unknown category.
+    """Such as ``case("odd", "odd", n=1023)``. ``without``: optional inputs to leave out. Raises ValueError
+    for an unknown category.
     """
     return Case(
         name,

@@ -27,7 +27,7 @@ _MOST_NEAR = 3
 
 @dataclass(frozen=True)
 class Broken:
-    """``slug``: "tracks.toml" for that file, "chapters/SLUG" for a chapter. Without a readable manifest,
+    """``slug`` is "tracks.toml" for that file, "chapters/SLUG" for a chapter. Without a readable manifest,
     ``title`` and ``track`` are the slug and "unavailable".
     """
 
@@ -50,11 +50,11 @@ class UploadedFolders(Protocol):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """A platform's uploads replace folders of the same name."""
+    """``challenges/`` and ``reference/``, and a platform's uploads, which replace folders of the same name."""
 
     root: Path
     uploads: UploadedFolders | None = field(default=None, compare=False)
-    #: Errors name the folder: their reader chose it.
+    #: Errors name the folder: whoever reads them chose it.
     on_this_machine: bool = field(default=False, compare=False)
 
     def slugs(self) -> list[str]:
@@ -79,6 +79,7 @@ class Catalogue:
         self.known_curriculum.check_track(Path(f"challenges/{slug}/{MANIFEST}"), manifest.track)
 
     def folders(self) -> list[str]:
+        """Includes those that do not load."""
         return sorted({*self.slugs(), *self._without_manifest()})
 
     def _without_manifest(self) -> list[str]:
@@ -100,6 +101,7 @@ class Catalogue:
         return self._load(self.root_of(slug), slug, self.known_curriculum)
 
     def load_at(self, root: Path, slug: str) -> Challenge:
+        """As if the challenge were in this course."""
         return self._load(root, slug, self.known_curriculum)
 
     def _load(self, root: Path, slug: str, curriculum: Curriculum) -> Challenge:
@@ -109,7 +111,7 @@ class Catalogue:
         return Challenge(slug, manifest, folder, root / "reference" / slug)
 
     def valid(self) -> tuple[list[Challenge], list[Broken]]:
-        """In order, and those that do not load, perhaps with tracks.toml."""
+        """Challenges in order, and those that do not load, perhaps with tracks.toml."""
         found, wrong = [], []
         try:
             curriculum = self.curriculum
@@ -125,9 +127,11 @@ class Catalogue:
         return self.in_order(found), wrong
 
     def broken(self) -> list[Broken]:
-        """Those that do not load, or cannot be shown or judged. Cheap if no file changed since the last call."""
+        """Challenges that do not load, or cannot be shown or judged. Cheap if no file changed since the last
+        call.
+        """
         found, broken = self.valid()
-        # A broken prerequisite does not break a challenge.
+        # A challenge whose prerequisite is broken is not itself broken.
         known = {challenge.slug for challenge in found} | {challenge.slug for challenge in broken}
         for challenge in found:
             try:
@@ -152,7 +156,7 @@ class Catalogue:
         return Broken(slug, title[1] if title else slug, track[1] if track else _NO_TRACK, error)
 
     def _has(self, slug: str) -> bool:
-        """Without listing the folder: pages load hundreds of challenges."""
+        """Does not list the folder: pages load hundreds of challenges."""
         if slug in ("", "..") or Path(slug).name != slug:
             return False
         # os.path takes impossible file names, which users type, for missing files.
@@ -181,7 +185,7 @@ class Catalogue:
         return self.root / "challenges" / TRACKS
 
     def chapters(self) -> list[Chapter]:
-        """In order; ``broken`` names those that cannot be shown."""
+        """Those that can be shown, in order; ``broken`` names the others."""
         return read_chapters(self.root)[0]
 
     def all(self) -> list[Challenge]:
@@ -211,6 +215,7 @@ class Catalogue:
 
 
 def near(slug: str, known: Sequence[str]) -> str:
+    """The likely slugs, else all."""
     close = [f"'{each}'" for each in get_close_matches(slug.lower().replace("-", "_"), known, n=_MOST_NEAR)]
     if not close:
         return f"There are: {', '.join(known) or 'none'}."

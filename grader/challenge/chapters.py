@@ -1,6 +1,5 @@
-"""``challenges/chapters/SLUG/`` (text, drawings, exercises) and ``reference/chapters/SLUG/`` (answers, which
-students' copies lack).
-"""
+"""Reads the chapters of a catalogue: ``challenges/chapters/SLUG/`` (text, drawings, exercises) and
+``reference/chapters/SLUG/`` (answers, which students' copies lack)."""
 
 from __future__ import annotations
 
@@ -117,12 +116,12 @@ class Chapter:
         return _answers(path, _read(path)) if path.is_file() else {}
 
     def challenges(self, known: Iterable[Challenge]) -> list[Challenge]:
+        """Those with an idea of this chapter among their tags."""
         return [each for each in known if set(each.manifest.tags) & set(self.manifest.explains)]
 
     def check(self) -> None:
-        """Raises ChallengeInvalid if the text places something missing, leaves an exercise out, or a file is
-        missing.
-        """
+        """Raises ChallengeInvalid if the text places what does not exist, leaves an exercise out, or a file is
+        missing."""
         where = self.folder / TEXT
         exercises = {exercise.name for exercise in self.manifest.exercises}
         shown = EXERCISE.findall(self.text)
@@ -138,7 +137,7 @@ class Chapter:
 
 
 def read_chapters(root: Path) -> tuple[list[Chapter], dict[str, ChallengeInvalid]]:
-    """In order, and by slug why others cannot be shown."""
+    """The chapters of a catalogue in order, and by slug why others cannot be shown."""
     found, broken = [], {}
     for path in sorted((root / "challenges" / FOLDER).glob(f"*/{MANIFEST}")):
         folder = path.parent
@@ -156,10 +155,10 @@ def read_chapters(root: Path) -> tuple[list[Chapter], dict[str, ChallengeInvalid
 def path_problems(
     chapters: Sequence[Chapter], challenges: Sequence[Challenge], headed: Sequence[tuple[str, Sequence[str]]]
 ) -> list[str]:
-    """Jumps in the path through a catalogue: a challenge needs an idea before a chapter explains it.
+    """Jumps in the path through a catalogue: an idea that a challenge needs before a chapter explains it.
 
-    ``headed``: each track's title and the chapters at its head, in order. A challenge comes after the
-    chapters of its track and of the tracks before.
+    ``headed``: each track's title and the chapters at its head, in order. A challenge comes after the chapters of its
+    track and of the tracks before.
     """
     known = {chapter.slug: chapter for chapter in chapters}
     ideas = {idea for chapter in chapters for idea in chapter.manifest.explains}
@@ -218,7 +217,7 @@ def _validated(model: type[_Parsed], path: Path, data: object, prefix: str = "")
         raise ChallengeInvalid(f"{path}: {key}: {first['msg']}", _HINT) from error
 
 
-# By text, like manifests of challenges: a changed file is read again.
+# Keyed by text, as manifests of challenges are: a changed file is read again.
 @functools.lru_cache(maxsize=64)
 def _manifest(path: Path, text: str) -> ChapterManifest:
     return _validated(ChapterManifest, path, _parse(path, text))

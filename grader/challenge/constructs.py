@@ -22,6 +22,7 @@ class Construct(StrEnum):
 
     @property
     def words(self) -> str:
+        """As in "this challenge forbids ..."."""
         return self.value.replace("_", " ")
 
     @property

@@ -1,4 +1,4 @@
-"""``challenges/courses/NAME.toml``: assignments by weeks from the first day."""
+"""Plans of courses in a catalogue (``challenges/courses/NAME.toml``): assignments by weeks from the first day."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Curriculum:
         return next((known.kind for known in self.tracks if known.title == track), JudgingReason.COURSE)
 
     def check_track(self, manifest: Path, track: str) -> None:
-        """Raises ChallengeInvalid if ``tracks.toml`` exists without ``track``."""
+        """Raises ChallengeInvalid if ``tracks.toml`` exists and does not have ``track``."""
         if self.tracks and track not in {track.title for track in self.tracks}:
             known = ", ".join(track.title for track in self.tracks)
             raise ChallengeInvalid(
@@ -69,7 +69,7 @@ def read_curriculum(path: Path) -> Curriculum:
     return _parse(path, text)
 
 
-# For every load. Keyed by text like manifests.
+# For every load. Keyed by text for the same reason as manifests.
 @functools.lru_cache(maxsize=8)
 def _parse(path: Path, text: str) -> Curriculum:
     try:
@@ -91,7 +91,7 @@ def _parse(path: Path, text: str) -> Curriculum:
 def prerequisite_problems(
     prerequisites: Mapping[str, Sequence[str]], manifests: Mapping[str, Path]
 ) -> list[ChallengeInvalid]:
-    """Of a whole catalogue. ``manifests``: the file to name in an error, by slug."""
+    """Of a whole catalogue. ``manifests`` has the file to name in an error, by slug."""
     problems = []
     for slug, wanted in prerequisites.items():
         where = f"{manifests[slug]}: prerequisites"
@@ -103,6 +103,7 @@ def prerequisite_problems(
 
 
 def _cycle(slug: str, prerequisites: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Through ``slug``; may be empty."""
     ways, seen = [[slug]], {slug}
     while ways:
         way = ways.pop()

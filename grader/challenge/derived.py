@@ -114,7 +114,7 @@ class NearDiagonal:
 
 @dataclass(frozen=True)
 class RowMean:
-    """Of each row of the input ``of``, in float64."""
+    """The mean of each row of the input ``of``, computed in float64."""
 
     of: str
 
@@ -214,11 +214,14 @@ class Together:
 
 @dataclass
 class _Kept:
+    """The last inputs, and those given out."""
+
     asked: tuple[object, ...]
     values: Mapping[str, torch.Tensor]
     given: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def fits(self, drawn: Mapping[str, torch.Tensor]) -> bool:
+        """It belongs to the same case as ``drawn``."""
         import torch
 
         return all(

@@ -1,5 +1,5 @@
-"""Equal (manifest, case, seed) give equal inputs on every machine with the same kind of device; CPU and GPU
-differ. Does not import torch.
+"""The same (manifest, case, seed) gives the same inputs on every machine with the same kind of device; CPU
+and GPU differ. Does not import torch.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import torch
 
 _SEED_BYTES = 8
+# With the shape and dtype of the given tensor.
 Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
 
 
@@ -142,7 +143,7 @@ def _checked(
     shape: tuple[int, ...],
     device: str,
 ) -> torch.Tensor:
-    """Rounded to the dtype's numbers. Raises ChallengeInvalid."""
+    """Rounded to numbers that the dtype has. Raises ChallengeInvalid."""
     import torch
 
     dtype = held_type(arg.dtype)
@@ -203,7 +204,7 @@ def filling_of(manifest: Manifest, case: Case, arg: Argument) -> Filling:
 
 
 def drawn_in_parts(manifest: Manifest, case: Case, arg: Argument) -> bool:
-    """For an ``InputInParts``. Raises ChallengeInvalid."""
+    """True if ``arg`` can be an ``InputInParts``. Raises ChallengeInvalid."""
     filling = filling_of(manifest, case, arg)
     return isinstance(filling, PartRecipe) and filling.in_parts
 

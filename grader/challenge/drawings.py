@@ -1,8 +1,8 @@
-"""SVG whose groups with ``data-frame`` are shown one after the other. A line ``{drawing: NAME}`` of a text
-puts one there.
+"""Drawings of chapters and specs: SVG whose groups with ``data-frame`` are shown one after the other. A line
+``{drawing: NAME}`` of a text puts one there.
 
-Each frame becomes a picture, so a page without scripts shows all. The style sheet gives colours by class, so
-a drawing has neither styles nor ids.
+Each frame becomes a picture of its own, so that a page without scripts shows all. The style sheet gives colours by
+class, so a drawing has neither styles nor ids.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read(text: str) -> Drawing:
 
 
 def placed_in(text: str, folder: Path) -> dict[str, str]:
-    """By name. Raises ChallengeInvalid."""
+    """The SVG of the drawings that ``text`` places, by name. Raises ChallengeInvalid."""
     return {name: _checked(folder / f"{name}.svg") for name in PLACED.findall(text)}
 
 
@@ -79,7 +79,7 @@ def _checked(path: Path) -> str:
 
 
 def in_words(text: str, drawings: Mapping[str, str]) -> str:
-    """Titles and captions replace drawings, SVG by name."""
+    """``text`` with titles and captions in place of its drawings, SVG by name."""
 
     def words(place: re.Match[str]) -> str:
         if place[1] not in drawings:

@@ -59,7 +59,7 @@ class FloatFacts(Facts):
 
     @property
     def quiet_bit(self) -> int:
-        """Arithmetic on a CPU sets this bit in a signalling NaN and keeps all others."""
+        """Arithmetic on a CPU sets this bit in a signalling NaN; it keeps all other bits."""
         return 1 << (self.digits - 2)
 
 
@@ -109,6 +109,7 @@ class DType(StrEnum):
 
     @property
     def half(self) -> bool:
+        """A float of 16 bits."""
         return self.floating and self.itemsize == 2
 
     @property
@@ -147,9 +148,11 @@ class DType(StrEnum):
         return _HELD_BYTES[self.held] * self.facts.parts * elements
 
     def held_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Of the judge's values."""
         return (*shape, self.facts.parts) if self.complex else shape
 
     def given_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Of the tensor that a submission in Python receives."""
         return (*shape[:-1], shape[-1] // self.facts.packed) if self.packed else self.held_shape(shape)
 
     @property
@@ -162,14 +165,14 @@ class DType(StrEnum):
 
     @property
     def as_float(self) -> FloatFacts:
-        """Raises TypeError for an integer."""
+        """Raises TypeError if it is an integer."""
         if not isinstance(self.facts, FloatFacts):
             raise TypeError(f"{self.value} is not a float")
         return self.facts
 
     @property
     def as_integer(self) -> IntegerFacts:
-        """Raises TypeError for a float."""
+        """Raises TypeError if it is a float."""
         if not isinstance(self.facts, IntegerFacts):
             raise TypeError(f"{self.value} is not an integer")
         return self.facts
@@ -278,7 +281,7 @@ _FACTS: Mapping[DType, Facts] = {
         high=2**53 - 1,
         narrower="int32",
     ),
-    # Held as bytes: one that is neither 0 nor 1 must be seen.
+    # Held as bytes: a byte that is neither 0 nor 1 must be seen.
     DType.BOOL: IntegerFacts(itemsize=1, c_type="bool", rate_as="int8", held="uint8", low=0, high=1),
     # The poison is the negative NaN of all ones: conversions give the positive one. ``large`` is the largest
     # number.

@@ -1,3 +1,5 @@
+"""A challenge as of a git commit."""
+
 from __future__ import annotations
 
 import io
@@ -19,7 +21,7 @@ _GIT_SECONDS = 30.0
 def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Challenge]:
     """``reference``: a commit, branch or tag. Uses a temporary folder, ignores tracks.
 
-    Raises BadRequest if git does not know the reference, NotFound if it lacks the challenge,
+    Raises BadRequest if git does not know the reference, NotFound if it does not have the challenge,
     ChallengeInvalid.
     """
     commit = _git(
@@ -52,6 +54,7 @@ def numbered_in(catalogue: Catalogue, slug: str) -> str | None:
 
 
 def _git(root: Path, *words: str) -> bytes | None:
+    """None if git fails or is missing."""
     try:
         ran = subprocess.run(
             ["git", "-C", str(root), *words], capture_output=True, timeout=_GIT_SECONDS, check=False

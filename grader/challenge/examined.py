@@ -38,6 +38,7 @@ class Examined:
     cases: tuple[Case, ...]
     hidden_cases: tuple[Case, ...]
     inputs: Mapping[str, Filling]
+    # Those that ``reference.py`` defines.
     functions: tuple[str, ...]
 
 

@@ -37,7 +37,7 @@ _MAX_CHARS = 200
 
 
 class ExpressionError(ValueError):
-    pass
+    """The message names the part and the reason."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def parse(text: str) -> Expression:
 
 @dataclass(frozen=True)
 class Condition:
-    """Such as ``1 <= k <= cols``."""
+    """Such as ``1 <= k <= cols``. ``names``: the sizes in it."""
 
     text: str
     sides: tuple[Expression, ...]

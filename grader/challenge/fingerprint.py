@@ -29,8 +29,9 @@ _NOT_JUDGED = frozenset(
     "title track order prerequisites difficulty tags version languages grading waives approximations"
     " name_hidden_categories pieces baselines".split()
 )
+# A difference lists names.
 _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")
-# Only in staff's copies.
+# Only staff's copies have them.
 _STAFF_ONLY = ("hidden_cases", "hidden_recipes")
 
 
@@ -49,6 +50,7 @@ def content(challenge: Challenge) -> Content:
 
 
 def _texts(challenge: Challenge) -> tuple[str | None, ...]:
+    """The manifest's is as parsed at load time."""
     staff = challenge.reference_folder / "staff"
     files = (
         challenge.folder / "cases.py",
@@ -104,6 +106,7 @@ class ContentChange:
 
 
 def changes(before: Content, after: Content) -> list[ContentChange]:
+    """Sorted by part and name. Empty parts count as absent."""
     found = []
     for part in sorted({*before, *after}):
         if part in _STAFF_ONLY and not (_knows_staff(before) and _knows_staff(after)):
@@ -137,7 +140,7 @@ def _change(part: str, name: str, old: Any, new: Any) -> ContentChange:
 
 
 def _case(case: Case) -> dict[str, Any]:
-    # They only explain the case.
+    # Without category and note, which only explain the case.
     where = {"on": case.on} if case.on else {}
     left_out = {"without": sorted(case.without)} if case.without else {}
     return {
@@ -158,6 +161,7 @@ def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[obje
 
 
 def _ours(value: object) -> bool:
+    """All recipes in it come from ``grader``."""
     if not is_dataclass(value):
         return isinstance(value, str | int | float | bool | tuple | list | None)
     if not type(value).__module__.startswith("grader."):

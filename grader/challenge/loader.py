@@ -1,4 +1,4 @@
-"""``challenges/<slug>/`` (for students) and ``reference/<slug>/``."""
+"""Reads a challenge: ``challenges/<slug>/`` (what students see) and ``reference/<slug>/``."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _MANIFESTS = 256
 # Of an upload, whose Python only runs in a box.
 EXAMINED = "examined.json"
 COMMENTARY = "commentary.md"
+# Prefix of functions for ``[[baselines]]``.
 NAMED_BASELINE = "baseline_"
 
 
@@ -38,7 +39,7 @@ def starter_name(language: Language) -> str:
 @dataclass(frozen=True)
 class ChallengeReference:
     """The functions of ``reference.py``. They take all arguments except outputs and workspaces, as keywords;
-    None for an omitted optional input.
+    None for an optional input that is left out.
 
     ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order; ``magnitude`` the
     scale of errors. ``baseline`` is timed instead of ``compute``, and need not handle every edge of the
@@ -49,18 +50,19 @@ class ChallengeReference:
     magnitude: Callable[..., Any] | None
     baseline: Callable[..., Any] | None = None
     named: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    #: Of a challenge with ``[autograd]``.
     forward: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """Validates the manifest; reads other files on demand."""
+    """The manifest is validated at load time; other files are read on demand."""
 
     slug: str
     manifest: Manifest
     folder: Path
     reference_folder: Path
-    #: By the judge (``grader.judge.checker``), if there is a ``check.py``.
+    #: Set by the judge (``grader.judge.checker``) if there is a ``check.py``.
     checker: Checker | None = None
 
     @property
@@ -80,6 +82,7 @@ class Challenge:
 
     @property
     def reference_source(self) -> str:
+        """With the definition of ``reference`` by autograd."""
         return _text(self.reference_folder / "reference.py") + reference_footer(self.manifest)
 
     @property
@@ -89,6 +92,7 @@ class Challenge:
         return _text(path) if path.is_file() else None
 
     def starter(self, language: Language) -> str:
+        """The committed starter, or a generated one."""
         path = self.folder / starter_name(language)
         return _text(path) if path.exists() else signature.starter(self.manifest, language)
 
@@ -126,7 +130,7 @@ class Challenge:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """In ``reference.py``. Raises ChallengeInvalid."""
+        """Those that ``reference.py`` defines. Raises ChallengeInvalid."""
         if self.examined is not None:
             return self.examined.functions
         found = {"magnitude": self.reference.magnitude, "baseline": self.reference.baseline}
@@ -200,9 +204,11 @@ class Challenge:
 
     @property
     def readable(self) -> set[str]:
+        """Inputs and in-outs."""
         return {arg.name for arg in self.manifest.given}
 
     def _returned(self, path: Path, *, hidden: bool) -> list[Case]:
+        """Of the file's ``cases()``, now or when it was examined."""
         if self.examined is not None:
             return list(self.examined.hidden_cases if hidden else self.examined.cases)
         names = _run(path)
@@ -246,7 +252,7 @@ class Challenge:
                 )
 
     def _check_named_categories(self, suite: Sequence[Case], path: Path) -> None:
-        """A named category must reveal no more than its public cases."""
+        """A named category must reveal no more than public cases of that category do."""
         public = {case.category for case in self.cases}
         for case in suite:
             if case.category not in public:
@@ -257,6 +263,7 @@ class Challenge:
                 )
 
     def _check_case(self, case: Case, path: Path, seen: set[str]) -> Case:
+        """With scalars as their types take them."""
         where = f"{path}: case '{case.name}'"
         if case.name in seen:
             raise ChallengeInvalid(f"{where}: another case has this name")

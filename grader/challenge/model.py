@@ -1,3 +1,5 @@
+"""The format of ``challenge.toml``."""
+
 from __future__ import annotations
 
 import keyword
@@ -19,7 +21,7 @@ from grader.languages import Language
 from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
 
-# In C++ or by the starters; Python's keywords are checked separately.
+# Reserved in C++ or by the starters; Python's keywords are checked separately.
 _TAKEN = frozenset(
     "alignas alignof asm auto bool case catch char class const constexpr decltype default delete do double enum "
     "explicit extern false float for friend goto if inline int long mutable namespace new operator private "
@@ -359,6 +361,7 @@ class Grading(Strict, allow_inf_nan=False):
         return self
 
     def group_of(self, case: Case) -> Group | None:
+        """The first group that takes it."""
         return next((group for group in self.groups if group.takes(case)), None)
 
 
@@ -439,11 +442,12 @@ class Manifest(Strict):
 
     @property
     def given(self) -> list[Argument]:
+        """Inputs and in-outs."""
         return [arg for arg in self.args if arg.kind.given]
 
     @property
     def has_checked_results(self) -> bool:
-        """Each piece of a result is contiguous, so writes of single blocks can be checked."""
+        """True if each piece of a result is contiguous, so writes of single blocks can be checked."""
         return (
             self.pieces is not None
             and not self.pieces.running
@@ -457,6 +461,7 @@ class Manifest(Strict):
 
     @property
     def passed(self) -> list[str]:
+        """By name, for ``reference()``."""
         return [arg.name for arg in self.args if arg.kind.passed]
 
     @property
@@ -465,6 +470,7 @@ class Manifest(Strict):
 
     @property
     def results(self) -> list[Argument]:
+        """In signature order, as ``reference()`` returns them."""
         return [arg for arg in self.args if arg.kind.result]
 
     @property
@@ -503,7 +509,7 @@ class Manifest(Strict):
         return (self.gpus, *found) if self.on_each(arg) else found
 
     def on_each(self, arg: Argument) -> bool:
-        """Every GPU has a separate buffer."""
+        """True if every GPU has a separate buffer."""
         return self.gpus > 1 and arg.kind.buffer and arg.on in ("each", None)
 
     def on_one_gpu(self) -> Manifest:
@@ -521,6 +527,7 @@ class Manifest(Strict):
 
     @property
     def parameters(self) -> list[Argument]:
+        """What ``solve`` gets."""
         return [*self.args, _GPUS] if self.gpus > 1 else self.args
 
     def strides(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
@@ -744,7 +751,7 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
 def check_values(
     manifest: Manifest, scalars: Mapping[str, Number], without: Collection[str], where: str
 ) -> dict[str, Number]:
-    """As their dtypes take them. Raises ValueError, also for an input that may not be omitted."""
+    """As their dtypes take them. Raises ValueError, also for an input that may not be left out."""
     known = {arg.name: arg.dtype for arg in manifest.scalars}
     if unknown := sorted(set(scalars) - set(known)):
         raise ValueError(f"{where}: scalars {unknown} do not exist; there are {sorted(known)}")

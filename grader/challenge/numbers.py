@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 _NIBBLE = 15
+# Elements rounded at a time.
 _STEP = 1 << 22
 
 
@@ -173,7 +174,7 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     for start in range(0, flat.numel(), _STEP):
         part = flat[start : start + _STEP].double()
         size = part.abs() if facts.signed else part.clamp(min=0.0)
-        # A value halfway is below the upper neighbour; the lower one is right only if its code is even.
+        # Here a value halfway is below the upper neighbour; the lower one is right only if its code is even.
         place = torch.searchsorted(middles, size)
         clamped = place.clamp(max=max(0, middles.numel() - 1))
         place += ((place < middles.numel()) & (middles[clamped] == size) & (place % 2 == 1)).long()
@@ -195,13 +196,13 @@ def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     if dtype.complex:
         pairs = values.reshape(-1, 2)
         lost = ~pairs.isfinite().all(dim=-1, keepdim=True) & ~pairs.isnan()
-        # torch.where would change the poison's bits.
+        # torch.where would change the bits of the poison.
         return pairs.masked_fill(lost, float("nan")).reshape(values.shape)
     return values
 
 
 def missing_special(values: torch.Tensor, dtype: DType) -> str:
-    """Values before rounding that ``dtype`` lacks; may be empty."""
+    """What ``values`` hold that ``dtype`` does not have, before rounding; may be empty."""
     if not small_float(dtype) or not values.is_floating_point():
         return ""
     facts = dtype.as_float
@@ -213,6 +214,7 @@ def missing_special(values: torch.Tensor, dtype: DType) -> str:
 
 
 def native(values: torch.Tensor, dtype: DType) -> torch.Tensor:
+    """As a reference receives them."""
     import torch
 
     if dtype is DType.BOOL:
@@ -242,7 +244,7 @@ def of_reference(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def given_tensor(values: torch.Tensor, dtype: DType, shape: tuple[int, ...]) -> torch.Tensor:
-    """For a submission in Python, of an array of ``shape``."""
+    """What a submission in Python receives for an array of ``shape``."""
     import torch
 
     words = encode(values.contiguous(), dtype)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Per array: 0.1 % left unread holds one 7 times in 8, and all but 1 in 460 times in one of three such arrays.
 _OUTLIERS, _MOST_SHARE = 2048, 1 / 64
-# Of a sum over the longest dimension, at most.
+# An outlier is at most this many times the tolerance of a sum over the longest dimension.
 _TOLERANCES, _SMALLEST = 4.0, 0.875
 # Outside any normal distribution's values, and harmless in exponentials: next to exp(16), a thread's float32
 # sum of a long row is within the rounding.
@@ -103,6 +103,7 @@ def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Ove
 
 
 def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
+    """One per floating-point input that is not derived."""
     manifest, found = challenge.manifest, []
     for arg in manifest.buffers:
         filling = challenge.inputs.get(arg.name) or default_recipe(manifest, arg, workload.sizes)
@@ -127,6 +128,7 @@ def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float
 
 
 def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
+    """From public cases only."""
     shapes = {arg.name: challenge.manifest.shape(arg, workload.sizes) for arg in challenge.manifest.buffers}
     strict = {arg.name for arg in challenge.manifest.given if arg.values.strict}
     categories = _EXACT if challenge.manifest.exact else _SPECIAL

@@ -1,4 +1,4 @@
-"""The one check of a public case with a user's sizes and inputs. Does not import torch."""
+"""The one place that checks a public case with a user's sizes and inputs. Does not import torch."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _POWER = re.compile(r"\b(\d{1,18})\s*(?:\*\*|\^)\s*(\d{1,2})\b")
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+# Names in a hint.
 _NAMED = 12
 _SEED_BYTES = 6
 LEFT_OUT = "none"
@@ -87,6 +88,7 @@ class Given:
 @dataclass(frozen=True)
 class _NamedRecipe:
     make: Callable[..., Filling]
+    #: Names of its numbers, as the list of recipes shows them.
     numbers: str = ""
     least: int = 0
     most: int = 0
@@ -113,6 +115,7 @@ _RECIPES: Mapping[str, _NamedRecipe] = {
     "choice": _NamedRecipe(lambda *values: Choice(values), "value, value, ...", least=1, most=64),
     "sprinkle": _NamedRecipe(Sprinkle, "value, share", least=1, most=2, integers=False),
 }
+#: The recipes, as a user writes them.
 RECIPES: Sequence[str] = [f"{name}({row.numbers})" if row.numbers else name for name, row in _RECIPES.items()]
 
 
@@ -158,7 +161,7 @@ def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
 
 
 def seed_of(challenge: Challenge, asked: OwnCase) -> int:
-    """Equal for each run of a case."""
+    """The same for each run of a case."""
     if asked.seed is not None:
         return asked.seed
     text = f"run: {challenge.slug}: {asked.name}"
@@ -177,6 +180,7 @@ def _public(challenge: Challenge, name: str) -> Case:
     return found
 
 
+# Numbers with the shape of a nested list, a recipe, or a scalar.
 @dataclass(frozen=True)
 class _Listed:
     values: tuple[float, ...]
@@ -184,7 +188,7 @@ class _Listed:
     shape: tuple[int, ...] | None
 
 
-#: None: an omitted optional input.
+#: None: an optional input that is left out.
 _Parsed = _Listed | Filling | Number | None
 
 
@@ -228,6 +232,7 @@ def _given(challenge: Challenge, case: Case, name: str, value: Any) -> _Parsed:
 
 
 def _list_of(name: str, text: str) -> list[Any]:
+    """``[1, 2, [3]]`` as nested lists of words."""
     open_lists: list[list[Any]] = [[]]
     for word in re.findall(r"[\[\]]|[^\s,\[\]]+", text):
         if word == "[":

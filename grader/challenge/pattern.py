@@ -86,9 +86,9 @@ def elements_along(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def can_be_sampled(manifest: Manifest, case: Case) -> bool:
-    """The emulated GPU can run a GPU-only case on sampled blocks: its answer comes in pieces, and its large
-    inputs are patterns. Hidden cases never: a submission could reveal their data by choosing whether it is
-    covered.
+    """True if the emulated GPU can run a GPU-only case on sampled blocks: its answer comes in pieces, and its
+    large inputs are patterns. Hidden cases never: a submission could reveal their data by choosing whether it
+    is covered.
     """
     if (
         case.hidden
@@ -115,6 +115,7 @@ def can_be_sampled(manifest: Manifest, case: Case) -> bool:
 
 
 def runs_on(manifest: Manifest, case: Case, kind: DeviceKind) -> bool:
+    """Whole or on sampled blocks."""
     return case.runs_on(kind.cases) or (kind.samples_large and can_be_sampled(manifest, case))
 
 
@@ -124,7 +125,7 @@ def cases_on(challenge: Challenge, kind: DeviceKind, *, hidden: bool = True) -> 
 
 
 def draw_pattern(manifest: Manifest, case: Case, arg: Argument, seed: int) -> Pattern:
-    """By the seed. Raises ChallengeInvalid."""
+    """Determined by the seed. Raises ChallengeInvalid."""
     shape = manifest.shape(arg, case.sizes)
     filling = filling_of(manifest, case, arg)
     assert isinstance(filling, Recipe)

@@ -1,4 +1,4 @@
-"""A scalar's value, and its bytes as C has them. Does not import torch."""
+"""The value of a scalar, and its bytes as C has them. Does not import torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STRUCT = {DType.FLOAT16: "<e", DType.FLOAT32: "<f", DType.FLOAT64: "<d"}
 
 
 def checked(dtype: DType, value: Number) -> Number:
-    """An int for an integer type. Raises ValueError."""
+    """An int for an integer type. Raises ValueError, which says what it must be."""
     if dtype.floating:
         return float(value)
     low, high = ends(dtype)

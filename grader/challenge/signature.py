@@ -63,6 +63,7 @@ def starter(manifest: Manifest, language: Language) -> str:
 
 
 def stride_texts(arg: Argument) -> list[str]:
+    """Expressions; empty if it is dense and row-major."""
     if arg.layout is None:
         return []
     if arg.layout.strides is not None:
@@ -92,7 +93,7 @@ def _function_values(manifest: Manifest) -> dict[str, str]:
 
 
 def _describe(manifest: Manifest) -> list[str]:
-    """Aligned: ``a    input   float32 [m, k]``."""
+    """One aligned line per argument: ``a    input   float32 [m, k]``."""
     width = max(len(arg.name) for arg in manifest.args)
     kinds = max(6, *(len(arg.kind.value) for arg in manifest.args))
     lines = []
@@ -156,7 +157,7 @@ def cuda_footer(manifest: Manifest) -> str:
 def _outcome(manifest: Manifest) -> str:
     if manifest.gpus == 1:
         return "    return static_cast<int>(cudaGetLastError());\n"
-    # A solve may turn peer access on again.
+    # A solve that turns peer access on again did nothing wrong.
     return (
         "    cudaError_t grader_code = cudaGetLastError();\n    cudaSetDevice(0);\n"
         "    return grader_code == cudaErrorPeerAccessAlreadyEnabled ? 0 : static_cast<int>(grader_code);\n"
@@ -246,7 +247,7 @@ def _allowed(manifest: Manifest, arg: Argument) -> list[str]:
 
 
 def _wider(arg: Argument) -> list[str]:
-    """They hold every value of the scalar's."""
+    """Other integer types that hold every value of the scalar's."""
     facts, bits = arg.dtype.as_integer, 8 * arg.dtype.itemsize
     signed = {16: ["short"], 32: ["int"], 64: ["long", "long long"]}
     found = [name for width, names in signed.items() for name in names if width > bits or facts.signed]

@@ -34,7 +34,7 @@ def decode(raw: bytes) -> str:
 
 
 def language_of(filename: str, chosen: str | None) -> Language:
-    """The chosen language, else by the file's suffix. Raises UnknownLanguage."""
+    """The chosen language, else that of the file's suffix. Raises UnknownLanguage."""
     if chosen is not None:
         try:
             return Language.named(chosen)

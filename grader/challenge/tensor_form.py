@@ -11,6 +11,7 @@ import re
 from grader.challenge.model import Argument, Kind, Manifest
 
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](?:torch|ATen|c10)/', re.MULTILINE)
+# torch's C++ names of types.
 _SCALAR_TYPES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int8": "Char", "uint8": "Byte",
     "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool", "complex64": "ComplexFloat",
@@ -121,7 +122,7 @@ def _value(index: int, arg: Argument) -> str:
 
 
 def _dimension(text: str, manifest: Manifest, sizes: dict[str, str]) -> str:
-    """C++ division rounds as // does: sizes are not negative."""
+    """C++ division rounds as // does, as sizes are not negative."""
     plain = re.sub(r"//|/", "/", text)
     calls = {"min": "std::min<int64_t>", "max": "std::max<int64_t>"}
     plain = re.sub(r"\bcdiv\(([^(),]+),([^(),]+)\)", r"((\1) / (\2) + ((\1) % (\2) != 0))", plain)

@@ -16,7 +16,7 @@ from grader.schemas.strict import Strict
 
 # A step of bool allows every answer; uint64, held as int64, has its ends elsewhere.
 WITHOUT_STEPS = (DType.BOOL, DType.UINT64)
-# To the nearer whole number of steps.
+# Floats are rounded to the nearer whole number of steps.
 _HALF_STEP = 0.5
 
 
@@ -90,9 +90,10 @@ class Allowance:
     atol: float = 0.0
     rtol: float = 0.0
     ulps: float = 0.0
+    #: Of an integer result.
     steps: int = 0
     unit: Unit = Unit.NONE
-    #: A unit's size: the same everywhere, or times an element's scale.
+    #: The size of a unit: the same everywhere, or times an element's scale.
     step: float = 0.0
     scaled_step: float = 0.0
     #: Of the result's dtype: what an ulp depends on.
@@ -105,7 +106,7 @@ class Allowance:
 
     @property
     def relative(self) -> float:
-        """About which share of its scale a value may be off; 0 if unknown."""
+        """About what share of its scale a value may be off; 0 if unknown."""
         return 0.0 if self.unit is Unit.STEPS else self.rtol + self.ulps * 2.0**-self.digits
 
 
@@ -163,7 +164,7 @@ class Tolerances(Tolerance):
         return max((self.relative(arg) for arg in results), default=self.rtol)
 
     def sentence(self, arg: Result) -> str:
-        """For people, such as ``3 ulps``; empty if exact."""
+        """For people, for example ``3 ulps``; empty if it must be exact."""
         own = self.of(arg)
         if isinstance(own, ResultTolerance) and own.unit is Unit.STEPS:
             of = ""

@@ -1,4 +1,4 @@
-"""For API, pages and command line. Only reads ``reference.py``."""
+"""A challenge for API, pages and command line. Only reads ``reference.py``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def summary(challenge: Challenge) -> ChallengeSummary:
 
 
 def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeList:
+    """In the given order, with their tracks."""
     used = {challenge.manifest.track for challenge in challenges}
     tracks = catalogue.known_curriculum.tracks if challenges else ()
     return ChallengeList(
@@ -57,7 +58,7 @@ def listing(catalogue: Catalogue, challenges: Sequence[Challenge]) -> ChallengeL
 
 
 def installed_versions() -> dict[str, str]:
-    """On this machine. Imports none of them."""
+    """Of Python, torch and Triton on this machine. Imports none of them."""
     found = {"python": platform.python_version()}
     for name in ("torch", "triton"):
         with suppress(metadata.PackageNotFoundError):
@@ -68,8 +69,8 @@ def installed_versions() -> dict[str, str]:
 def detail(
     challenge: Challenge, served: Sequence[Language] = (), judged_with: Mapping[str, str] | None = None
 ) -> ChallengeDetail:
-    """For students. ``served``: languages that a server's devices run. ``judged_with``: versions, by default
-    this machine's.
+    """What a student may see. ``served``: languages that a server's devices run. ``judged_with``: versions,
+    by default this machine's.
 
     Raises ChallengeInvalid.
     """

@@ -1,7 +1,7 @@
-"""The only memory that judge and runner share: inputs, outputs, and guard zones.
+"""The only memory that judge and runner share: inputs, outputs, and guard zones around them.
 
-A host buffer is a sealed ``memfd``: a runner that shrank it would fault the judge. Arrays end near the end of
-their mapping, between pages that the runner makes unreadable.
+A host buffer is a sealed ``memfd``: a runner that shrank it would fault the judge. Arrays end near the end of their
+mapping, and the runner maps unreadable pages on either side.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
 class Memory(Protocol):
     bytes: torch.Tensor
     descriptor: int
-    #: Unique; 0: map it each time.
+    #: Unique; 0 if the runner should map it each time.
     number: int
 
     def close(self) -> None: ...
@@ -75,7 +75,7 @@ class MemoryMaker(Protocol):
     page: int
 
     def make(self, name: str, size: int) -> Memory:
-        """``size``: a multiple of ``page``. Zero after the device has settled."""
+        """``size`` is a multiple of ``page``. The memory is zero after the device has settled."""
 
     @property
     def home(self) -> torch.device | None:
@@ -94,7 +94,7 @@ class HostMemory:
         self.descriptor = os.memfd_create(f"arena-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.descriptor, size)
         fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        # Later page faults are several times slower on a virtual machine.
+        # Later page faults cost several times as much on a virtual machine.
         self._map = mmap.mmap(self.descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
         self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
 
@@ -119,11 +119,11 @@ HOST = HostMemories()
 
 
 class Buffer:
-    """``shape`` and ``count``: of the held values, see ``grader.challenge.numbers``."""
+    """``shape`` and ``count`` are of the held values, see ``grader.challenge.numbers``."""
 
-    #: In elements; None: dense, row-major. ``count`` and ``values`` omit padding.
+    #: In elements; None: dense, row-major. ``count`` and ``values`` leave padding out.
     strides: tuple[int, ...] | None = None
-    # Places of padding, in elements of the memory, and their bits.
+    # Places of padding, in elements of the memory, and the bits to keep there.
     _padding: tuple[torch.Tensor, torch.Tensor] | None = None
 
     allowance = Allowance()
@@ -161,7 +161,7 @@ class Buffer:
         self._fill_guards()
         self._poison = Poison.NAN
         if self.strides is not None:
-            # Loads kernels, which must not happen while a GPU's stream is held.
+            # This loads kernels, which must not happen while a GPU's stream is held.
             self.poison()
             self.pad()
             self.changed_padding()
@@ -197,7 +197,7 @@ class Buffer:
         return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
     def written_outside(self) -> list[int]:
-        """Flat: negative before the array, from ``count`` after."""
+        """Flat indices of written elements: negative before the array, from ``count`` after."""
         import torch
 
         places = []
@@ -233,7 +233,7 @@ class Buffer:
 
     @property
     def words(self) -> torch.Tensor:
-        """Take a snapshot: two reads may differ."""
+        """Two reads may differ: take a snapshot."""
         return self._bytes.view(stored_type(self.argument.dtype))
 
     @property
@@ -282,7 +282,7 @@ class Buffer:
             self._fill_with_poison(self._integers(self.words))
 
     def pad(self, poison: Poison = Poison.NAN) -> None:
-        """``poison`` in inputs reveals reads, random bytes in results reveal writes."""
+        """Padding of inputs is ``poison``, to reveal reads; of results random bytes, to reveal writes."""
         import torch
 
         if self.strides is None:
@@ -298,7 +298,7 @@ class Buffer:
             kept = self._integers(self.poison_elements(places.numel()))
             self._poison = before
         elif kept.numel() != places.numel():
-            # Once: copies to a GPU wait for its stream.
+            # Once: a copy to a GPU waits for its stream.
             size = self.argument.dtype.itemsize * places.numel()
             kept = torch_bytes(secrets.token_bytes(ALIGNMENT)).repeat(-(-size // ALIGNMENT))[:size]
             kept = kept.to(bits.device).view(bits.dtype)
@@ -313,7 +313,7 @@ class Buffer:
         return changed if changed.numel() else None
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
-        """Alternates two values: one makes a minimum or maximum with an unset output wrong."""
+        """Alternates two values, so a minimum or maximum with an unset output is wrong for one of them."""
         bits.fill_(self.poison_value)
         if not self._poisoned_as_float:
             bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self._width)
@@ -328,6 +328,7 @@ class Buffer:
 
     @property
     def poison_value(self) -> int:
+        """The first element, as ``_integers`` reads it."""
         dtype, width = self.argument.dtype, self._width
         if not self._poisoned_as_float:
             return 0x5A if width == 1 else int("2B5AFEC0DE15BAD1"[: width * 2], 16)
@@ -349,7 +350,7 @@ class Buffer:
         return dtype.floating and dtype.as_float.nan_poison and self._poison is Poison.NAN
 
     def snapshot(self) -> torch.Tensor:
-        """A private copy: it cannot change during the comparison."""
+        """A private copy, which cannot change during the comparison."""
         import torch
 
         if not self.count:
@@ -381,9 +382,7 @@ class Buffer:
         return decode(words, dtype)[ahead : ahead + count]
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
-        """True for floats that arithmetic on the poison made. NVIDIA's GPUs keep a NaN's bits only in
-        float64.
-        """
+        """True for each float that arithmetic on the poison made. NVIDIA's GPUs keep a NaN's bits only in float64."""
         import torch
 
         if self.encoded:
@@ -399,7 +398,7 @@ class Buffer:
         return values.view(word)
 
     def close(self) -> None:
-        """Invalidates tensors over the memory."""
+        """Tensors over the memory are invalid afterwards."""
         del self._before, self._after, self._bytes, self._guards
         self._padding = None
         self._memory.close()
@@ -410,7 +409,7 @@ def _with_highest_bit(value: int, width: int) -> int:
 
 
 class Shards(Buffer):
-    """The first dimension is the GPU; reads are gathered on the first."""
+    """A buffer on every GPU; its first dimension is the GPU. Reads are gathered on the first one."""
 
     _home: torch.device | None = None
 
@@ -495,6 +494,8 @@ class Shards(Buffer):
 
 
 class Elsewhere(Shards):
+    """A buffer of one GPU that is not the first."""
+
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker, gpu: int) -> None:
         self._describe(argument, shape)
         self.label = argument.name
@@ -511,6 +512,8 @@ Inputs = Mapping[str, "torch.Tensor"] | InputWriter
 
 
 class Arena:
+    """The buffers of a case, or of a workload whose rounds share them."""
+
     def __init__(
         self,
         manifest: Manifest,
@@ -520,7 +523,7 @@ class Arena:
         sent_sizes: Mapping[str, int] | None = None,
         without: Collection[str] = (),
     ) -> None:
-        """``sent_sizes``: for the runner, if not the arrays'. ``without``: optional inputs to omit."""
+        """``sent_sizes``: for the runner, if not the arrays'. ``without``: optional inputs to leave out."""
         self.manifest = manifest
         self.poison = Poison.NAN
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
@@ -594,7 +597,7 @@ class Arena:
         return [buffer.descriptor for buffer in self.pieces()]
 
     def reveal(self, inputs: Inputs) -> None:
-        """Poison last: no early change may show that all inputs are there."""
+        """Poison last: no early change shows that all inputs are there."""
         if isinstance(inputs, Mapping):
             for name, values in inputs.items():
                 self.buffers[name].write(values)

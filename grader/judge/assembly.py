@@ -31,9 +31,9 @@ from grader.schemas.report import (
 )
 from grader.scoring import Estimate
 
-# Less is rounding.
+# Points below this are rounding.
 _NO_REST = 1e-9
-# Ceilings are measured to a few percent; beyond this, staff should check.
+# Measured ceilings are accurate to a few percent; beyond this, staff should check.
 ABOVE_ROOFLINE = 1.05
 
 
@@ -46,10 +46,12 @@ class Found(TypedDict, total=False):
     hint: str
     log: str
     remarks: Sequence[str]
-    #: The host computes a part of the result, but only the device is timed.
+    #: The host computes a part of this workload's result, but only the device is timed.
     on_host: str
     too_fast: bool
+    #: Ranked workloads that lacked memory.
     crowded_out: Sequence[str]
+    #: Public cases for which the device lacks memory.
     left_out: Sequence[str]
     broken_rules: Sequence[BrokenRule]
     #: Why rules for compiled code could not be checked.
@@ -91,7 +93,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
 
 
 def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdict) -> list[CaseGroup]:
-    """No points if a rule is broken. A group without cases on this board spreads its points over all cases."""
+    """No points if a rule is broken. A group without cases on this board leaves its points to all cases together."""
     accepted, broken = verdict is Verdict.ACCEPTED, verdict is Verdict.BROKEN_RULE
     grading = request.challenge.manifest.grading
     if not grading.groups or request.public_only or request.own is not None:
@@ -142,7 +144,7 @@ class TimedWorkload:
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """Hidden failures are always a wrong answer: how a submission fails could leak data."""
+    """Hidden failures are always a wrong answer: a submission chooses how it fails, and could leak their data."""
     failed = [
         case
         for case in cases
@@ -200,7 +202,7 @@ def flags_of(
         for workload in workloads
     ):
         found.append(Flag.ABOVE_ROOFLINE)
-    # E is sometimes slightly above its noise: less than the noise is charged.
+    # Everyone's E is sometimes slightly above its noise: less than the noise is charged.
     if any(workload.charged_us > workload.noise_us for workload in workloads):
         found.append(Flag.WORK_OUTSIDE_GATE)
     return found
@@ -209,7 +211,7 @@ def flags_of(
 def score_of(
     cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int, unranked: str = ""
 ) -> Score:
-    """``total``: without those not covered. ``unranked``: why times make no score."""
+    """``total``: all cases except those not covered. ``unranked``: why times make no score."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
     total = max(total, len(cases)) - sum(case.verdict is CaseVerdict.NOT_COVERED for case in cases)
     ranked = [workload for workload in workloads if workload.ranked]

@@ -1,4 +1,4 @@
-"""``grader test`` and ``grader profile``: without server, queue or database."""
+"""``grader test`` and ``grader profile``: the judge without server, queue or database."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ def judge_at_home(
     timing: bool = True,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """``device`` defaults to the board without a GPU. ``case`` and ``seed`` replay one failure; seeds are
+    """``device`` defaults to the board of a machine without a GPU. ``case`` and ``seed`` replay one failure; seeds are
     fixed per challenge.
 
-    Raises ChallengeInvalid for a case that is unknown or not on the board, LanguageNotServed, and
-    BoxUnavailable.
+    Raises ChallengeInvalid for a case that is unknown or not on the board, LanguageNotServed, and BoxUnavailable.
     """
     board = device or home_board(language)
     cases = [_found(challenge, case)] if case else [*challenge.cases, *challenge.hidden_cases]
@@ -77,7 +76,7 @@ def profile_at_home(
     workload: str | None = None,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """Count the work on the emulated GPU, of the first case only. Without times of this machine, so equal
+    """Count the work on the emulated GPU. Runs only the first case. The report has no times of this machine, so equal
     sources give equal reports.
 
     Raises ChallengeInvalid for an unknown workload, and as ``judge_at_home``.
@@ -119,7 +118,7 @@ def _report(request: Request, boxes: BoxMaker, on_progress: Callable[[JudgingPro
         if ahead is not None:
             label = compiler_of(request.language).progress
             on_progress(JudgingProgress(state=State.COMPILING, progress=ProgressView(label=label)))
-        # Importing torch takes as long as compiling.
+        # Importing torch takes about as long as compiling.
         from grader.judge.device import make_device
         from grader.judge.session import Session
 

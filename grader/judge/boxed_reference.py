@@ -1,4 +1,4 @@
-"""A box, because the judge holds other people's times and hidden data."""
+"""Runs an uploaded challenge's reference in a box: the judge holds other people's times and hidden data."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _LOOK_SECONDS = 0.5
 _LENGTH_BYTES = 4
 _MESSAGE_BYTES = 4 * limits.MIB
 _DTYPES = frozenset([*(dtype.held for dtype in DType), "int16", "bool", "complex64", "complex128"])
-# More than the largest card's largest case.
+# More than the largest case of the largest card.
 _ANSWER_BYTES = 64 * limits.GIB
 
 
 @dataclass(frozen=True)
 class Operation:
-    """Tensors on the device ``meta``."""
+    """Tensors are on the device ``meta``."""
 
     name: str
     reads: list[torch.Tensor]
@@ -43,7 +43,7 @@ class Operation:
 
 @dataclass
 class ReferenceBox:
-    """``interrupt`` is called during waits, and raises to give up."""
+    """``interrupt`` is called while it waits; it raises to give up."""
 
     boxes: BoxMaker
     spec: BoxSpec
@@ -51,17 +51,17 @@ class ReferenceBox:
     source: str
     interrupt: Callable[[], None]
     part: str = "reference"
-    #: Wall-clock seconds per answer.
+    #: Seconds of the clock for one answer.
     patience_s: float = _PATIENCE_SECONDS
     _box: Box | None = None
+    #: When the box's wall clock ends it.
     _end: float = 0.0
     _pending: bytearray = field(default_factory=bytearray)
     _descriptors: list[int] = field(default_factory=list)
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """Results are on the first tensor's device. Raises ChallengeInvalid if the function fails,
-        JudgeFailure if its box does.
-        """
+        """Results are on the device of the first tensor. Raises ChallengeInvalid if the function fails, JudgeFailure
+        if its box does."""
         message, data = self._ask(function, arguments)
         tensors = _read(message.get("tensors"), data)
         device = next(
@@ -134,7 +134,7 @@ class ReferenceBox:
             os.close(taken)
 
     def _started(self) -> Box:
-        """Renews the box's time: questions may come for hours."""
+        """Renew the box's time: questions may come for hours."""
         if self._box is not None and time.monotonic() > self._end:
             self.close()
         if self._box is None:
@@ -206,7 +206,7 @@ def _bytes(tensor: torch.Tensor) -> bytes:
 
 
 def _contents(descriptor: int) -> bytearray:
-    """Read once, never mapped: the box may still change it."""
+    """Read once, never mapped: the box may still change this memory."""
     size = os.fstat(descriptor).st_size
     if size > _ANSWER_BYTES:
         raise JudgeFailure("the reference's box returned more bytes than any case has")

@@ -1,3 +1,5 @@
+"""Repeats a run's case under Nsight Compute or compute-sanitizer."""
+
 from __future__ import annotations
 
 import csv
@@ -28,11 +30,12 @@ _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 
 
 def command(tool: CardTool) -> list[str] | None:
+    """None if the host lacks it."""
     program = _find(tool.program)
     if program is None:
         return None
     if tool is CardTool.COUNTERS:
-        # Clocks stay: others use this card.
+        # Clocks stay as they are: others use this card.
         options = "--target-processes all --clock-control none --csv --page raw --print-units base".split()
         return [
             program,
@@ -56,7 +59,7 @@ def _find(name: str) -> str | None:
 
 
 def run_under(tool: CardTool, request: Request, launcher: Launcher, device: ArrayDevice) -> CardToolRun:
-    """Failures are in ``CardToolRun.problem``."""
+    """Any failure is in ``CardToolRun.problem``."""
     words = command(tool)
     if words is None:
         return _without(
@@ -82,7 +85,7 @@ def run_under(tool: CardTool, request: Request, launcher: Launcher, device: Arra
 
 
 def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
-    """Why the call failed, or empty. The tool reports faults. Raises BoxSilent."""
+    """Why the call failed; empty if it returned. The tool reports faults. Raises BoxSilent."""
     manifest, case = request.challenge.manifest, request.cases[0]
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
     scalars = scalar_values(manifest, case)
@@ -100,7 +103,7 @@ def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
 
 
 def of_counters(said: str) -> CardToolRun:
-    """Lines of the CSV: names, units, then launches."""
+    """The CSV has a line of names, one of units, and one per launch."""
     lines = said.splitlines()
     start = next((at for at, line in enumerate(lines) if line.startswith('"ID",')), None)
     if start is None:
@@ -141,6 +144,7 @@ def _number(text: str) -> float | None:
 
 
 def of_sanitizer(tool: CardTool, said: str) -> CardToolRun:
+    """The report has a sentence per error, and indented lines under it."""
     found: dict[tuple[str, int | None], CardFinding] = {}
     errors = None
     for text, details in _paragraphs(said):

@@ -1,4 +1,4 @@
-"""The judge's end of the connection to a box: messages are bounded, waits have deadlines."""
+"""The judge's end of the connection to a box: bounded messages, deadlines for all waits."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from grader.judge.messages import ADAPTER, Message
 from grader.sandbox.allowance import Allowance
 
 _LENGTH = struct.Struct("<I")
-# After this, the box no longer reads.
+# A send that takes longer goes to a box that no longer reads.
 _SEND_SECONDS = 60.0
 _INTERRUPT_SECONDS = 0.25
-# A wait this much too long means that this process was stopped (a paused or swapping machine): no charge to
-# the box.
+# A wait this much too long means that this process was stopped (a paused or swapping machine). The box is not charged.
 _STALL_SECONDS = 0.5
 
 M = TypeVar("M", bound=Message)
-# By ``time.perf_counter``, or an allowance of the box.
+# A time of ``time.perf_counter``, or an allowance of the box.
 Deadline = float | Allowance
 
 
 class ChannelError(Exception):
-    pass
+    """The box did not send the expected message."""
 
 
 class BoxGone(ChannelError):
-    pass
+    """The connection ended."""
 
 
 class BoxSilent(ChannelError):
+    """Nothing came before the deadline, or before ``allowance`` ran out."""
+
     def __init__(self, text: str, allowance: Allowance | None = None) -> None:
         super().__init__(text)
         self.allowance = allowance
 
 
 class StillCompiling(BoxSilent):
-    """The box said that it compiled ``kernel``, for over ``seconds``."""
+    """The box said that it compiled ``kernel``, for more than ``seconds``."""
 
     def __init__(self, kernel: str, seconds: float) -> None:
         super().__init__("still compiling")
@@ -52,11 +53,11 @@ class StillCompiling(BoxSilent):
 
 
 class BoxLied(ChannelError):
-    pass
+    """An invalid or unexpected message."""
 
 
 class Channel:
-    """Framed JSON on a unix socket. Receives no descriptors."""
+    """Framed JSON on a unix socket. Never receives descriptors."""
 
     def __init__(self, connection: socket.socket, interrupt: Callable[[], None] = lambda: None) -> None:
         """``interrupt`` raises to end a wait."""
@@ -79,7 +80,7 @@ class Channel:
             raise BoxGone(str(error)) from error
 
     def expect(self, kind: type[M], deadline: Deadline) -> M:
-        """Raises BoxGone, BoxSilent, BoxLied. Reads nothing after the first invalid message."""
+        """Raises BoxGone, BoxSilent, BoxLied. Nothing is read after the first invalid message."""
         if self._lied:
             raise BoxLied("it has already broken the protocol")
         try:
@@ -99,7 +100,7 @@ class Channel:
         return message
 
     def gone(self) -> bool:
-        """True even with unread bytes, which it leaves."""
+        """True even with unread bytes. Consumes nothing."""
         try:
             return bool(self._events(select.POLLRDHUP, 0.0))
         except BoxGone:
@@ -125,7 +126,8 @@ class Channel:
         return body
 
     def _fill(self, size: int, deadline: Deadline) -> None:
-        """Bytes that came by the deadline count even if read later; a box that drips gets no extra time."""
+        """Bytes that came by the deadline count even if read later; a box that drips gets no more time than a silent
+        one."""
         asked = time.perf_counter()
         while len(self._pending) < size:
             now = time.perf_counter()
@@ -148,7 +150,7 @@ class Channel:
 
     def _read(self, most: int) -> None:
         try:
-            # Without room for descriptors, so the kernel closes a box's.
+            # No room for descriptors: the kernel closes those that a box sends.
             data = self._connection.recv(most)
         except OSError as error:
             raise BoxGone(str(error)) from error

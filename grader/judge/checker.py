@@ -1,6 +1,6 @@
-"""Asks a challenge's ``check.py`` if differing results are right.
+"""Asks a challenge's ``check.py`` if differing results are also right.
 
-If it fails or is too slow, the challenge is at fault.
+If it fails or is too slow, the challenge is at fault, never the submission.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 if TYPE_CHECKING:
     import torch
 
-# torch's threads disturb timings.
+# torch's threads would disturb timings.
 _ENV = {"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"}
 _HOW = "Return None for right results, a sentence, or (sentence, result, index) for wrong ones."
 
@@ -65,7 +65,7 @@ class BoxedChecker:
 def with_checker(
     challenge: Challenge, boxes: BoxMaker, interrupt: Callable[[], None] = lambda: None
 ) -> tuple[Challenge, BoxedChecker | None]:
-    """The caller closes the checker."""
+    """Also returns the checker, for the caller to close."""
     source = challenge.checker_source
     if source is None:
         return challenge, None

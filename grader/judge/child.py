@@ -53,7 +53,7 @@ _IDLE_LOOK_SECONDS = 30.0
 
 
 class Stopped(Exception):
-    pass
+    """The worker no longer wants this verdict."""
 
 
 class JudgeServer:
@@ -67,7 +67,7 @@ class JudgeServer:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``folder``: for costs of rounds."""
+        """``folder`` keeps costs of rounds."""
         self.lines = JsonStream(connection)
         self.submission = ""
         self.session: Session | None = None
@@ -76,14 +76,14 @@ class JudgeServer:
         self.device = make_device(device, *([gpu] if isinstance(gpu, int) else gpu))
         if folder is not None and self.device.round_costs is not None:
             self.device.round_costs.keep_in(folder)
-        # Leaves web and queue their share of the processor; boxes inherit it.
+        # Leaves web and queue their share of the processor; child boxes inherit it.
         processor.take(self._spec(self._language).share)
         self.maker = make_boxes(box_kind, options)
         self.maker.reap()
         if bytecode.is_missing():
             self.device.bytecode = bytecode.make()
         self.spares = Spares(self.device, self.maker, spare_boxes)
-        # On a host, boxes are cheap and use the processor.
+        # On the host's processor a box is cheap and takes processor time.
         self.control = None if self.device.on_processor else KeptControl()
 
     @property
@@ -147,13 +147,13 @@ class JudgeServer:
         self.lines.send(answer)
 
     def _probe(self) -> dict[str, Any]:
-        """Broken devices fail or hang here."""
+        """A broken device fails or hangs here."""
         if self.device.stream is not None:
             self.device.stream.before_round()
         return {"healthy": True}
 
     def _try_box(self) -> dict[str, Any]:
-        """Spare boxes may predate the trouble."""
+        """A spare box may have started before the trouble."""
         self.maker.start(self._spec(self._language)).kill()
         return {"box": True}
 
@@ -254,13 +254,13 @@ class JudgeServer:
             self._spoke = time.monotonic()
             self.lines.send({"waiting": True})
         message = self.lines.receive(seconds=0.0)
-        # Perhaps for the submission before.
+        # The cancel may be for the submission before.
         if message is not None and message.get("cancel") == self.submission:
             raise Stopped
 
 
 def _die_with_parent() -> None:
-    """Even if the worker dies by -9, so do its judge and boxes."""
+    """Even if the worker is killed with -9, its judge and boxes die."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         sys.exit("the worker is gone")
@@ -271,7 +271,7 @@ def main() -> None:
     logs.configure()
     # Ctrl-C reaches all processes of the terminal; the worker handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The driver's order; by default the fastest GPU is first.
+    # CUDA's default order puts the fastest GPU first; ours is the driver's.
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:

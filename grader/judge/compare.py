@@ -21,7 +21,7 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# Wrong at "done", right a moment later.
+# Wrong when the call was "done", right a moment later.
 LATE = "late"
 # A kernel added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
@@ -30,17 +30,17 @@ REFUSED = "refused"
 PADDING = "padding"
 # With fewer elements, chance may look like an extreme with the poison.
 _TELLING = 8
-# Its comparison doubles the memory.
+# Comparing a piece takes as much memory again.
 _PIECE_BYTES = 1 << 26
 # float64 copies and masks take a dozen times as much.
 _LARGE_PIECE_BYTES = 1 << 27
-# For other addresses, compiling takes longer than copying.
+# For other addresses, compiling kernels takes longer than copying the data.
 _ALIGNED = 16
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Flat, cut to the elements that count."""
+    """Tensors are flat and cut to the elements that count."""
 
     got: torch.Tensor
     want: torch.Tensor
@@ -48,7 +48,7 @@ class Compared:
     poisoned: torch.Tensor | None
     magnitude: torch.Tensor | None
     first: int = 0
-    #: That flat places index, if not the whole result's.
+    #: The shape that flat places index, if not the whole result's.
     shape: tuple[int, ...] | None = None
 
     @property
@@ -80,7 +80,7 @@ def _unwritten(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Que
 def _checked(
     arena: Arena, arg: Argument, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> Mismatch | None:
-    """``arg``: differs from the reference's."""
+    """``arg``: a result that differs from the reference's."""
     assert question.check is not None
     shaped = {name: values.reshape(arena.buffers[name].shape) for name, values in snapshot.items()}
     refused = question.check(shaped)
@@ -94,7 +94,7 @@ def _checked(
 def refusal(
     refused: Refused, name: str, got: torch.Tensor, want: torch.Tensor, along: int = 0, start: int = 0
 ) -> Mismatch:
-    """``along``, ``start``: the dimension that a piece cuts, and its beginning."""
+    """``along``, ``start``: the dimension that a piece cuts, and where it begins."""
     index = refused.index
     inside = index is not None and all(
         0 <= place < size for place, size in zip(index, got.shape, strict=True)
@@ -116,9 +116,7 @@ def refusal(
 def compare_written(
     arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> tuple[Mismatch | None, float]:
-    """Compares only elements that were written (of an in-out: changed). Also returns any result's least
-    written share.
-    """
+    """Only elements that were written (of an in-out: changed). Also returns the least written share of any result."""
     import torch
 
     found, least = None, 1.0
@@ -177,7 +175,7 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
-    """Whole copies take too much memory. Explains the first wrong piece; ``wrong`` counts all."""
+    """A whole copy takes too much memory. Explains the first wrong piece; ``wrong`` counts all."""
     for arg in arena.manifest.results:
         buffer, extent = arena.buffers[arg.name], valid_extent(arena.manifest, arg, question)
         if extent is not None and extent[1:] != buffer.shape[1:]:
@@ -213,7 +211,7 @@ def compare_piece(buffer: Buffer, piece: Piece) -> Mismatch | None:
 
 
 def part_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
-    """Private, in the piece's shape."""
+    """A private copy, in the piece's shape."""
     import torch
 
     return _values_of(buffer, piece).clone(memory_format=torch.contiguous_format)
@@ -281,12 +279,13 @@ def _taken(
 
 
 def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
-    """As long as ``compare`` of a right result."""
+    """Takes as long as ``compare`` of a right result."""
     found = [_compare(arena, arg, snapshot, question).wrong.any() for arg in arena.manifest.results]
     return any(bool(wrong) for wrong in found)
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
+    """Enough for most right answers."""
     import torch
 
     word: torch.dtype = getattr(torch, BITS[got.element_size()])
@@ -337,7 +336,7 @@ def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent:
 
 
 def valid_extent(manifest: Manifest, arg: Argument, question: Question) -> tuple[int, ...] | None:
-    """The part that counts, from ``valid`` with the right counts; None: all."""
+    """The part of a result that counts, from ``valid`` with the right counts; None: all of it."""
     if not arg.valid:
         return None
     known: dict[str, float] = dict(question.sizes)
@@ -389,7 +388,7 @@ def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mism
     for start in range(0, revealed.numel(), step):
         before, now = revealed[start : start + step], part[start : start + step].clone()
         tally.add(_changed(buffer, before, now, first + start), before.numel())
-    # A write counts even if undone before the second look.
+    # A write counts even if it was undone before the second look.
     put_back = Mismatch(argument=buffer.argument.name, kind="input_changed", wrong=1, total=1)
     return (tally.mismatch() or put_back).model_copy(update={"total": buffer.count})
 
@@ -444,6 +443,7 @@ def broken_guard(arena: Arena) -> Mismatch | None:
 
 
 def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
+    """The number of leading elements that count."""
     extent = valid_extent(manifest, arg, question)
     if extent is not None:
         whole = extent[1:] == manifest.shape(arg, question.sizes)[1:]
@@ -457,7 +457,7 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
 def other_count(
     manifest: Manifest, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> str:
-    """Empty unless the output that counts ``name``'s elements is wrong."""
+    """Empty unless the output is wrong that counts the elements of ``name``."""
 
     import torch
 
@@ -483,13 +483,13 @@ def explain(
     shape: tuple[int, ...],
     first_place: int = 0,
 ) -> Mismatch:
-    """``first_place``: of the first compared element, flat."""
+    """``first_place``: the flat place of the first compared element."""
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
     first = int((on_poison if not_cleared else wrong).nonzero()[0])
     if buffer.argument.dtype.complex and poisoned is not None and bool((poisoned & wrong).any()):
-        first = int((poisoned & wrong).nonzero()[0])  # NaN only because of it
+        first = int((poisoned & wrong).nonzero()[0])  # the other part is NaN only because of it
     got, want = (shown(values, buffer.argument.dtype) for values in (got, want))
     suspects = Suspects(got, want, wrong, poisoned, compared.magnitude)
     shape = compared.shape or shape
@@ -515,16 +515,15 @@ def _text(value: torch.Tensor, dtype: DType) -> str:
 
 
 def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
-    """True for wrong elements that are the poison plus something, or an extreme with it. Integers: if that
-    explains most wrong elements. Floats: NaN poison only.
-    """
+    """True for each wrong element that is the poison plus something, or an extreme with it. Integers: only if that
+    explains most wrong elements. Floats: only NaN poison."""
     import torch
 
     got, want, wrong = compared.got, compared.want, compared.wrong
     if buffer.holds_nan and compared.poisoned is not None:
         return wrong & buffer.computed_from_poison(got)
     if compared.poisoned is None or want.is_floating_point():
-        # A sum with a large number looks unwritten.
+        # Adding to a large number leaves it as if nothing was written.
         return torch.zeros_like(wrong)
     # torch does not add every unsigned type.
     want, poison = want.long(), buffer.poison_elements(got.numel(), compared.first).long()

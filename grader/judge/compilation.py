@@ -1,4 +1,4 @@
-"""Imports no torch: compile workers have none."""
+"""Compiles a submission, ahead or during judging. Imports no torch: compile workers have none."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from grader.schemas.report import Report, Score, Verdict
 
 @dataclass(frozen=True)
 class SourceCompiler:
-    #: From manifest, source and architecture; adds the footer that checks the signature.
+    #: Takes manifest, source and architecture. Adds the footer that checks the signature.
     request: Callable[[Manifest, str, str], CompileRequest]
     run: Callable[[BoxMaker, CompileRequest, Callable[[], None]], CompileResult]
     version: Callable[[], str | None]
+    #: Shown to students.
     progress: str
     #: Shown if ``version`` is None.
     missing: str
@@ -58,9 +59,11 @@ def _hip_version() -> str | None:
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
+    """Stepping through a block needs variables' names."""
     return replace(request, names=True) if asked is not None and asked.step is not None else request
 
 
+# Keys are the names in ``grader.languages`` and in requests.
 COMPILERS = {
     "nvcc": SourceCompiler(
         request=_nvcc_request,
@@ -108,9 +111,8 @@ def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
 
 
 def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | None:
-    """None if damaged, or if this host would compile another library: a driver may not run a newer compiler's
-    output. Without a compiler, any version fits.
-    """
+    """None if damaged, or if compiling here would give another library. A driver may not run a newer compiler's
+    output; a machine without a compiler accepts any version."""
     here = COMPILERS[request.compiler].version()
     fits = artefact.arch == request.arch and (here is None or artefact.toolkit == here)
     if not (fits and artefact.key == request.key(artefact.toolkit) and artefact.intact):
@@ -121,12 +123,12 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
 def kernels_request(
     challenge: Challenge, language: Language, source: str, architecture: str
 ) -> KernelsRequest:
-    """All sizes of public cases and workloads on a GPU. ``architecture``: such as sm_90a."""
+    """Calls at all sizes of public cases and workloads on a GPU. ``architecture``: such as sm_90a."""
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
     cases += [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == ON_GPU]
     if manifest.gpus > 1:
-        cases = []  # calls take lists of tensors
+        cases = []  # these calls take lists of tensors
     calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,
@@ -155,13 +157,14 @@ def _tensor(manifest: Manifest, arg: Declared, case: Case) -> Argument:
 def compile_kernels(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> Artefact:
-    """Empty library: it failed."""
+    """The library is empty after a failure."""
     found = compile_ahead(boxes, request, interrupt)
     sha256 = hashlib.sha256(found).hexdigest()
     return Artefact(key=request.key(), arch=request.arch, toolkit="", library=found, sha256=sha256)
 
 
 def kernels_of(artefact: Artefact, request: KernelsRequest) -> bytes | None:
+    """None if damaged, or for another source, architecture or challenge."""
     fits = artefact.key == request.key() and artefact.intact
     return (unpacked(artefact.library) if fits else b"") or None
 

@@ -1,8 +1,7 @@
-"""Checks ``[constructs]`` in public cases and timed workloads.
+"""Checks ``[constructs]``: what kernels did in public cases and timed workloads.
 
-The emulated GPU reports executed instructions (``sandbox/emulator/constructs.py``); sources for other boards
-also run there (``grader.judge.watched_elsewhere``). Not in hidden cases: a line would reveal something of
-their data.
+The emulated GPU reports executed instructions (``sandbox/emulator/constructs.py``); sources for other boards also run
+there (``grader.judge.watched_elsewhere``). Hidden cases are not watched: a line would reveal something of their data.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def unchecked(request: Request, watched: Watched) -> str:
 
 
 def _is_whole(request: Request) -> bool:
-    """One case alone may need none of them."""
+    """One case alone may need none of the required constructs."""
     kind, challenge = kind_of(request.device), request.challenge
     public = [case.name for case in challenge.cases if runs_on(challenge.manifest, case, kind)]
     return {case.name for case in request.cases} >= set(public)
@@ -111,7 +110,7 @@ def _missing(construct: Construct, watched: Watched) -> BrokenRule | None:
 
 
 def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule | None:
-    """Per workload, but over all cases: many are small."""
+    """Each workload must have the share, but cases only together: many are small."""
     manifest = request.challenge.manifest
     flops = parse(manifest.cost.flops)
     workloads = {workload.name: int(flops(workload.sizes)) for workload in manifest.workloads}

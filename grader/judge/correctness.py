@@ -1,3 +1,5 @@
+"""Runs a suite's cases behind the gate, in a fresh box after a fault."""
+
 from __future__ import annotations
 
 import time
@@ -58,7 +60,7 @@ class Suite:
     challenge: Challenge
     cases: Sequence[Case]
     seed_of: Callable[[Case], int]
-    #: A box with the submission loaded. Raises LoadFailed.
+    #: Makes a box with the submission loaded. Raises LoadFailed.
     start: Callable[[], RunnerClient]
     on_case: Callable[[int, int, str], None]
     device: CaseDevice
@@ -67,6 +69,7 @@ class Suite:
     fresh_boxes: int = limits.FRESH_BOXES
     answer: Callable[[Case, int], Question] | None = None
     stop_at_failure: bool = False
+    #: The sizes for ``solve``, if not the case's.
     told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
     mistakes: Mistakes | None = None
     kept: KeptResults | None = None
@@ -76,16 +79,18 @@ class Suite:
     remarks: tuple[str, ...] = ()
     #: Record the block that goes wrong in the first faulty public case (emulated GPU).
     records: bool = False
+    #: Record this block instead, even in a right case.
     step: StepChoice | None = None
     watched: Watched | None = None
     #: A case was right only with an open gate.
     needs_open_gate: bool = False
-    #: The last case to run.
+    #: Cases after this one do not run.
     endless: str = ""
     _fresh: int = 0
     _maps: int = 0
+    #: The right results of this box's last public case.
     _before: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    #: What the call left unwritten, and the thread that would write it.
+    #: What this call left unwritten, and the thread that would write it.
     _absent: Absent | None = None
     _ended: list[str] = field(default_factory=list)
 
@@ -94,7 +99,7 @@ class Suite:
         return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
-        """Begins with ``client`` or a fresh box; returns a usable box."""
+        """Begins with ``client`` or a fresh box. Returns the box if it is still usable."""
         current = client
         for case in self.cases if cases is None else cases:
             if self.stop_at_failure and not self.passed:
@@ -105,7 +110,7 @@ class Suite:
                 continue
             plan = self.device.memory_plan if case.on else None
             if current is not None and plan is not None and not plan.has_room(self.challenge, case):
-                # Memory that a submission keeps must not decide if a case runs. The new box is not "fresh".
+                # Memory that a submission keeps must not decide if a case runs. The new box does not count as fresh.
                 current.close()
                 current, self._fresh = None, self._fresh - 1
             if current is None:
@@ -135,6 +140,7 @@ class Suite:
         return current
 
     def _judge(self, client: RunnerClient, case: Case) -> bool:
+        """True if the box is still usable."""
         began = time.perf_counter()
         client.needs_open_gate = self.needs_open_gate
         large, seed = case.on is not None, self.seed_of(case)
@@ -154,7 +160,7 @@ class Suite:
             arena.poison = self._poison(case)
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
-            # Two calls' inputs may not fit.
+            # There may be no room for the inputs of both calls.
             question = question or self._ask(case, seed)
             if large:
                 self._make_room()
@@ -167,13 +173,13 @@ class Suite:
             with phase("compare"):
                 finding, mismatch = self._examine(client, arena, question, case, answer)
             if finding is not None and answer.may_have_waited and not self.needs_open_gate:
-                self._printed(client)  # only of the call that counts
+                self._printed(client)  # show only output of the call that counts
                 with phase("call"):
                     answer = client.open_call(arena, question.inputs, seconds, watch=self._watches(case))
                 running = answer.seconds
                 with phase("compare"):
                     finding, mismatch = self._examine(client, arena, question, case, answer)
-                # Once: a kernel that is sometimes wrong gets no second try in every case.
+                # Once: a kernel that is sometimes wrong must not get a second try in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
             if self.watched is not None and finding is None:
                 self.watched.note(case.name, answer.constructs)
@@ -220,7 +226,7 @@ class Suite:
         return found
 
     def _is_recorded(self, case: Case, answer: Answer, absent: Absent | None) -> bool:
-        # Bundles show data, so hidden cases have none.
+        # A bundle shows the case's data, so hidden cases have none.
         found = answer.failure is not None and answer.failure.kind == "checker"
         found |= absent is not None and absent.would.exists
         found = found or (self.step is not None and answer.failure is None)
@@ -229,9 +235,8 @@ class Suite:
     def _recorded(
         self, client: RunnerClient, arena: Arena, inputs: Inputs, seconds: float, absent: Absent | None
     ) -> tuple[Stepped | None, bool]:
-        """Repeat the call for the block that went wrong, or that would write ``absent``. Also True if the box
-        is still usable.
-        """
+        """Repeat the call for the block that went wrong, or that would write ``absent``. Also True if the box is
+        still usable."""
         self.records = False
         try:
             with phase("record"):
@@ -240,7 +245,7 @@ class Suite:
             self._printed(client)
         except (ChannelError, JudgeFailure) as error:
             log.warning("not_recorded", why=str(error))
-            self._fresh -= 1  # the submission did not end it
+            self._fresh -= 1  # the submission did not end the box
             return None, False
         return answer.step, True
 
@@ -249,6 +254,7 @@ class Suite:
             self.device.memory_plan.make_room()
 
     def _judge_sampled(self, client: RunnerClient, case: Case) -> bool:
+        """As ``_judge``, on an emulated GPU: see ``grader.judge.sampled``."""
         seed, seconds = self.seed_of(case), self._seconds()
         client.needs_open_gate = self.needs_open_gate
         running, mismatch, alive = None, None, True
@@ -289,7 +295,7 @@ class Suite:
             return self.answer(case, seed)
         if self.kept is None:
             return ask(self.challenge, case, seed, self.device.torch_device)
-        _ = self.challenge.reference  # not the inputs' fault
+        _ = self.challenge.reference  # a broken reference is not the inputs' fault
         try:
             return ask(self.challenge, case, seed, self.device.torch_device)
         except ChallengeInvalid as error:
@@ -299,16 +305,16 @@ class Suite:
         return case.on is not None and self.challenge.manifest.pieces is not None
 
     def _poison(self, case: Case) -> Poison:
-        """Fixed per case; a challenge's cases have every kind."""
+        """Fixed per case, so that a challenge's cases have every kind."""
         every = [*self.challenge.cases, *self.challenge.hidden_cases]
-        # NaN shows if a kernel added or wrote nothing.
+        # NaN distinguishes adding to it from writing nothing.
         others = [
             case.name for case in every if case.category is not Category.BASIC and all(case.sizes.values())
         ]
         return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
-        """A call on other data of the same sizes, for its exceptions."""
+        """A call on other data of the same sizes. Only its exceptions count."""
         on = self.device.torch_device
         with phase("draw", enqueues=True):
             inputs: Inputs = (
@@ -347,7 +353,7 @@ class Suite:
         case: Case,
         answer: Answer,
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
-        # Of hidden cases the author sees only the verdict.
+        # For hidden cases the author sees only the verdict.
         mistakes = self.mistakes if not case.hidden else None
         if answer.failure is not None:
             mistake = mistakes.of_failure(answer.failure) if mistakes is not None else ""
@@ -368,7 +374,7 @@ class Suite:
         if mismatch is None:
             return None, None
         forgotten = answer.forgotten
-        # A checker allows differences from the reference.
+        # With a checker, differing from the reference says nothing.
         if mistakes is None or mismatch.kind in (REFUSED, PADDING):
             return faults.of_mismatch(mismatch, case, answer.empty_launches, forgotten=forgotten), mismatch
         wrong = None
@@ -407,6 +413,7 @@ class Suite:
     def _map(
         self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
     ) -> tuple[ErrorMap | None, Mapping[str, torch.Tensor]]:
+        """Also the elements that were read, for inputs read in part."""
         found = error_map(wrong, inputs)
         if found is None or mismatch.index is None:
             return found, {}

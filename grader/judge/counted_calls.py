@@ -1,8 +1,8 @@
-"""The calls behind a workload's modelled time: some with other data, then the counted one.
+"""The calls that give a workload's modelled time: some with other data, then the counted one.
 
-Of a workload (``on = "emulated"``) too large to count whole, a sample of blocks runs (``CountedSample``) and
-is compared. If that cannot show that the whole is right, all blocks run and the sample is counted among them:
-a counted call's results are always compared.
+If a workload (``on = "emulated"``) is too large to count whole, a sample of its blocks runs (``CountedSample``), and
+its results are compared. If these cannot show that the whole is right, all blocks run and the sample is counted among
+them: a counted call's results are always compared.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.timekeeper import HostComputed
 from grader.judge.timing import WrongInTiming
 
-# Warp instructions; counting takes one to three seconds.
+# Warp instructions: counting them takes one to three seconds.
 WHOLE_INSTRUCTIONS = 32_000_000
-# For uneven blocks, of which a sample says little.
+# If blocks differ in work, a sample says little of the longest.
 WHOLE_IF_UNEVEN = 64_000_000
 # Above this, all blocks run in one call only.
 ONCE_INSTRUCTIONS = 192_000_000
-# If a sample writes less than this part of its blocks' share, all blocks run.
+# A call whose sample writes less than this part of its blocks' share must run whole.
 _WRITTEN = 0.97
 _TARGETS = 18
 
@@ -41,7 +41,7 @@ def most_whole(*, uneven: bool) -> int:
 
 @dataclass(frozen=True)
 class _Called:
-    """``share``: least written share of a result, relative to the blocks that ran."""
+    """``share``: the least written share of a result, relative to the blocks that ran."""
 
     case: Case
     seed: int
@@ -54,24 +54,24 @@ class _Called:
 
     @property
     def needs_whole(self) -> bool:
+        """The sample does not show that results are right."""
         found = self.sampled
         return bool(found.incomplete) or found.guessed or found.combined or self.share < _WRITTEN
 
 
 class CountedCalls:
-    """Raises WrongInTiming, HostComputed and ChannelErrors."""
+    """Methods raise WrongInTiming, HostComputed and ChannelErrors."""
 
     def __init__(self, request: Request, subject: RunnerClient, workload: Workload) -> None:
         self._request, self._subject, self._workload = request, subject, workload
         self._watched = request.challenge.manifest.constructs.any
         self._challenge = request.challenge
-        # Without outliers, which do not change its time.
+        # Outliers do not change a large workload's time.
         self._counting: Case | None = None
 
     def counted(self) -> Answer:
-        """Earlier calls use random ``grader.challenge.overlays``: they reveal kernels that work only once,
-        omit work or miss special values.
-        """
+        """Earlier calls use random ``grader.challenge.overlays``: they reveal kernels that work only once, omit work
+        or miss special values."""
         ahead = self._ahead()
         plain = self._counting or workload_case(self._challenge, self._workload)
         if self._workload.on == "emulated":
@@ -121,7 +121,7 @@ class CountedCalls:
         return ahead or [workload_case(challenge, workload)]
 
     def _refuse(self, plain: Case, error: WrongInTiming, *, sampled: bool = False) -> None:
-        """Raises HostComputed if the same data is right uncounted: the host read data that it may not see."""
+        """Raises HostComputed if the same data is right without counting: the host read data that it may not see."""
         for _ in range(2):  # every second call may be an empty one
             self._call(plain, "counted", sampled=sampled)
         raise HostComputed(self._workload) from error
@@ -137,9 +137,8 @@ class CountedCalls:
         unchecked: bool = False,
         small_is_unjudged: bool = False,
     ) -> _Called:
-        """``data`` seeds the inputs. ``sampled``: a sample of blocks runs; ``filled``: all run, a sample is
-        counted. ``small_is_unjudged``: don't compare if it will run whole.
-        """
+        """``data`` seeds the inputs. ``sampled``: a sample of the blocks runs; ``filled``: all run, a sample is
+        counted. ``small_is_unjudged``: don't compare if it will run whole."""
         challenge, manifest = self._challenge, self._challenge.manifest
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
@@ -167,7 +166,7 @@ class CountedCalls:
             question = answered(challenge, case, inputs)
             if sampled and answer.sampled is not None:
                 wrong, share = compare_written(arena, arena.snapshot(), question)
-                # Checkers need whole results.
+                # A checker needs whole results.
                 share *= 0.0 if question.check is not None else _factor(answer.sampled)
             else:
                 wrong = compare(arena, arena.snapshot(), question)
@@ -177,7 +176,7 @@ class CountedCalls:
             self._subject.unbind()
         called = _Called(case, seed, answer, share)
         if sampled and called.needs_whole:
-            wrong = None  # perhaps only blocks are missing
+            wrong = None  # missing blocks may be the only reason
         wrong = strayed or wrong
         if wrong is not None or answer.failure is not None or (count and answer.modelled_s is None):
             raise WrongInTiming(case, seed, wrong, answer)
@@ -185,7 +184,7 @@ class CountedCalls:
 
 
 def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Flat, random, with the shapes."""
+    """Flat places of random elements, and the shapes."""
     dice = random.Random(f"{seed} targets")  # noqa: S311 - its seed is secret
     buffers = [arena.buffers[arg.name] for arg in arena.manifest.results]
     return [
@@ -197,6 +196,6 @@ def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _factor(sampled: Sampled) -> float:
-    """Of the launch that does most work: blocks per block that ran."""
+    """Blocks per block that ran, in the launch that does most work."""
     most = max(sampled.launches, key=lambda launch: launch.instructions, default=None)
     return most.blocks / most.ran if most is not None and most.ran else 1.0

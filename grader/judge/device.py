@@ -1,4 +1,4 @@
-"""What judging needs of a device. Back ends: ``host_device``, ``cuda``."""
+"""What judging needs of a device: a protocol for each use. Back ends: ``host_device``, ``cuda``."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 class Gate(Protocol):
+    """See ``grader.judge.gate``."""
+
     descriptor: int
     round: int
 
@@ -45,21 +47,22 @@ class Gate(Protocol):
 @dataclass(frozen=True)
 class TimingPlan:
     rounds: int = 15
-    #: Until the relative error is below ``enough`` or ``seconds`` are over.
+    #: Rounds go on until the relative error is below ``enough`` or ``seconds`` are over.
     most_rounds: int = 15
     enough: float = 0.001
     control_rounds: int = 7
+    #: Rounds that do not count.
     warm_up: int = 2
     seconds: float = 6.0
-    #: Per workload's ``rounds``: seconds in calls, and of waiting between.
+    #: Limits of one workload's ``rounds``: seconds in calls, and of waiting between.
     call_seconds: float = 300.0
     between_seconds: float = 20.0
     #: Rounds of a cold device do not count, see ``grader.judge.timing.drifted``.
     settles: bool = False
 
 
-# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes, with 12
-# rounds as with 30. The first round after warm-up takes as long as the eighth.
+# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes, with 12 rounds as with
+# 30. The first round after warm-up takes as long as the eighth.
 GPU_PLAN = TimingPlan(
     rounds=12,
     most_rounds=240,
@@ -70,13 +73,13 @@ GPU_PLAN = TimingPlan(
     call_seconds=20.0,
     settles=True,
 )
-# Hosts are shared. ``rounds`` take minutes for the slowest allowed kernels.
+# Other programs use the host too. ``rounds`` take minutes for the slowest allowed kernels.
 HOST_PLAN = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
 
 
 @dataclass(frozen=True)
 class Floor:
-    """Negligible: ``share`` of the usual value, at least ``least`` seconds."""
+    """A negligible difference: ``share`` of the usual value, at least ``least`` seconds."""
 
     share: float
     least: float
@@ -86,35 +89,34 @@ class Floor:
 class Noise:
     """How far times around the gate may exceed the control's.
 
-    Uneven rounds raise it, by at most ``most`` of the time: a submission can provoke them, e.g. by heating
-    the GPU.
+    Uneven rounds raise it, by at most ``most`` of the time: a submission can provoke them, e.g. by heating the GPU.
     """
 
     before: Floor
     after: Floor
     most: float
-    #: Seconds. If a control's rounds differ by more, the device was shared.
+    #: Seconds. If a control's rounds differ by more, something shared the device.
     disturbed: float
 
 
 class OutputChecker(Protocol):
-    """``aim`` precedes the round, ``spot_check`` and ``full_check`` are in its window, the rest follows."""
+    """Call ``aim`` before the round, ``spot_check`` and ``full_check`` in its window, the rest after it."""
 
     def aim(self, question: Question) -> None:
-        pass
+        """Prepare for this question's answers."""
 
     def spot_check(self) -> None:
-        """Random elements, which must be ready by now."""
+        """Compare random elements, which must be ready by now."""
 
     def full_check(self) -> None:
-        """As long for wrong as for right answers, so a control calibrates it. On a GPU it only enqueues."""
+        """Takes equally long for wrong and right answers, so a control calibrates it. On a GPU it only enqueues."""
 
     def suspicious(self) -> bool: ...
 
     def explain(self, question: Question) -> Mismatch | None: ...
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
-        """Around a buffer or, with ``inputs``, into an input."""
+        """A write around a buffer or, with ``inputs``, into an input."""
 
 
 class DeviceRecord(Protocol):
@@ -122,42 +124,42 @@ class DeviceRecord(Protocol):
         """Called outside the window. False: repeat the round."""
 
     def warmed(self, rounds: int) -> bool:
-        pass
+        """True if the device warmed too much over the last ``rounds`` rounds."""
 
     def state(self) -> GpuState | None: ...
 
 
 class MemoryPlan(Protocol):
     def shortage(self, challenge: Challenge, workload: Workload) -> str:
-        pass
+        """Empty if it fits."""
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
-        pass
+        """For a GPU-only case, asked before judging."""
 
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
-        pass
+        """True if it fits when only a judge uses the device."""
 
     def has_room(self, challenge: Challenge, case: Case) -> bool: ...
 
     def make_room(self) -> None: ...
 
     def lacked_memory(self, error: Exception) -> bool:
-        pass
+        """True if the judge's device memory ran out."""
 
     def free_bytes(self) -> int: ...
 
     def may_keep(self, kept: int) -> bool:
-        """Whether a submission's ``kept`` bytes left the judge its planned memory."""
+        """True if a submission's ``kept`` bytes left the judge its planned memory."""
 
 
 class Staging(Protocol):
-    """Fixed memory, so a question's age does not matter."""
+    """Fixed memory: a question drawn long ago is as good as a new one."""
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
-        pass
+        """Answers computed there need no copy."""
 
     def stage(self, question: Question) -> Question:
-        """Drops the previous question."""
+        """The previous question is lost."""
 
 
 class Stream(Protocol):
@@ -167,13 +169,13 @@ class Stream(Protocol):
         """Finish all work and fix the device's state, before the call is queued."""
 
     def after_queued(self) -> None:
-        """Undo preparations of the call's host part, before the reveal."""
+        """Undo what the call's host part may have prepared, before the reveal."""
 
 
 class Hardware(Protocol):
     @property
     def name(self) -> str:
-        pass
+        """Its board: "cpu", "h200"."""
 
     @property
     def model(self) -> str: ...
@@ -186,11 +188,11 @@ class Hardware(Protocol):
 
     @property
     def on_processor(self) -> bool:
-        pass
+        """Limits are in processor time."""
 
     @property
     def modelled(self) -> bool:
-        """See ``grader.judge.modelled``."""
+        """Times come from a model, see ``grader.judge.modelled``."""
 
     def languages(self) -> tuple[Language, ...]: ...
 
@@ -201,7 +203,7 @@ class BoxDevice(Hardware, Protocol):
 
     @property
     def memory(self) -> str:
-        pass
+        """Its name in a binding."""
 
     @property
     def stream(self) -> Stream | None: ...
@@ -214,7 +216,7 @@ class BoxDevice(Hardware, Protocol):
     def make_gate(self) -> Gate: ...
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """To the runner, and none in a cache."""
+        """Show inputs to the runner, and leave none in a cache."""
 
 
 class ArrayDevice(Hardware, Protocol):
@@ -226,22 +228,22 @@ class ArrayDevice(Hardware, Protocol):
 
     @property
     def memory_plan(self) -> MemoryPlan | None:
-        """None: everything fits."""
+        """None if everything fits."""
 
 
 class CaseDevice(ArrayDevice, Protocol):
     @property
     def passing_memories(self) -> MemoryMaker:
-        pass
+        """For GPU-only cases; not kept."""
 
     @property
     def warm_up_cases(self) -> bool:
-        """The first call of a case compiles."""
+        """Each case needs an untimed call, because the first one compiles."""
 
 
 class RatedDevice(Hardware, Protocol):
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
-        """Empty: it may measure."""
+        """If empty, it may measure ceilings."""
 
     def ceilings(self) -> Mapping[str, float]:
         """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty if unknown."""
@@ -264,7 +266,7 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        pass
+        """Modes of ``reference.py``."""
 
     @property
     def staging(self) -> Staging | None:
@@ -282,6 +284,6 @@ class Device(BoxDevice, CaseDevice, TimedDevice, Protocol): ...
 
 
 def make_device(name: str, *indices: int) -> Device:
-    """``indices`` default to the first. Raises UnknownDevice, or BoxUnavailable if it cannot be used."""
+    """On devices ``indices``, default: the first. Raises UnknownDevice, or BoxUnavailable if it cannot be used."""
     device: Device = resolve_back_end(kind_of(name))(name, *(indices or (0,)))
     return device

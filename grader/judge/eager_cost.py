@@ -1,4 +1,4 @@
-"""The baseline of modelled times: PyTorch's eager operations, one launch each, at the card's limits."""
+"""The baseline of modelled times: PyTorch's eager operations, one launch each, as fast as the card allows."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from grader.sandbox.emulator.model import H200
 if TYPE_CHECKING:
     import torch
 
+# Besides views.
 _NO_KERNEL = (
     "empty",
     "new_empty",
@@ -27,14 +28,16 @@ _NO_KERNEL = (
     "set_",
     "detach",
 )
-# Operand whose last size is summed over.
+# The operand whose last size is summed over.
 _PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0}
 _TENSOR_TYPES = {"float16": "f16", "bfloat16": "bf16", "float64": "f64"}
 
+# A card computes it in one kernel.
 _ATTENTION = "scaled_dot_product_attention"
 
 
 def eager_seconds(challenge: Challenge, workload: Workload) -> float:
+    """Each operation is a launch, limited by memory or arithmetic."""
     manifest = challenge.manifest
     case = workload_case(challenge, workload)
     rest = plain_values(manifest, case)
@@ -79,7 +82,7 @@ def _shapes(manifest: Manifest, case: Case) -> dict[str, Any]:
 def _seconds_of(
     function: Callable[..., Any], shapes: Mapping[str, Any], drawn: Callable[[], Mapping[str, Any]]
 ) -> float:
-    """``drawn``: with values, slower."""
+    """``drawn``: with values, which is slower."""
     import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -91,7 +94,7 @@ def _seconds_of(
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """It would import torch.compile, which takes a second."""
+            """Skipping would import torch.compile, which takes a second."""
             return False
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -111,7 +114,7 @@ def _seconds_of(
 
     with torch.no_grad():
         try:
-            # A large float16 product takes a processor a minute.
+            # A processor takes a minute for a large float16 product.
             with torch.device("meta"), Counting() as counting, Attention():
                 function(**shapes)
         except (NotImplementedError, RuntimeError):  # values decide shapes, or tensors are sparse
@@ -134,7 +137,9 @@ def _operation_seconds(name: str, args: Any, result: Any) -> float:
     tensors = [*_tensors(args), *_tensors(result)]
     moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     seconds: float = H200.latency + moved / H200.dram
-    if name in _PRODUCTS and not any(_is_sparse(operand) for operand in args):  # they mostly read
+    if name in _PRODUCTS and not any(
+        _is_sparse(operand) for operand in args
+    ):  # those read more than they compute
         operands = [*_tensors(args)]
         summed = operands[_PRODUCTS[name]].shape[-1]
         flops = 2 * summed * sum(tensor.numel() for tensor in _tensors(result))
@@ -162,7 +167,7 @@ def _tensors(values: Any) -> list[torch.Tensor]:
     import torch
 
     if isinstance(values, torch.Tensor):
-        if _is_sparse(values):  # has the dense matrix's shape
+        if _is_sparse(values):  # its shape is that of the dense matrix
             return [values.crow_indices(), values.col_indices(), values.values()]
         return [values]
     return (

@@ -1,3 +1,5 @@
+"""The part of a report about the judging machine."""
+
 from __future__ import annotations
 
 import functools
@@ -10,6 +12,7 @@ from grader.device_kinds import kind_of
 
 @functools.cache
 def cpu_model() -> str:
+    """The architecture if the name is unknown."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -1,4 +1,4 @@
-"""Each try takes seconds, so gradings skip these for a while."""
+"""Baselines that could not be timed: each try takes seconds, so gradings skip them for a while."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class FailedBaselines:
             self._failures[key] = (why, time.monotonic() + RETRY_SECONDS)
 
     def why(self, key: Key) -> str:
+        """Empty if it may be tried."""
         with self._lock:
             why, end = self._failures.get(key, ("", 0.0))
             if time.monotonic() < end:

@@ -1,3 +1,5 @@
+"""Turns failed calls and wrong results into a verdict and words for the student."""
+
 from __future__ import annotations
 
 import signal
@@ -25,7 +27,7 @@ class CaseFault:
     verdict: CaseVerdict
     detail: str
     hint: str = ""
-    #: It names the mistake, not only its effect.
+    #: The hint names the mistake, not only its effect.
     named: bool = False
 
 
@@ -40,7 +42,7 @@ _BY_END = {
 
 
 class BoxKilled(Exception):
-    pass
+    """Something outside ended a submission's box."""
 
 
 _ENDED_ITSELF = "Return from solve; do not end the process."
@@ -76,9 +78,8 @@ _SLEPT = "It waited or slept: look for a sleep, a lock, or threads or processes 
 def of_broken_channel(
     client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
 ) -> CaseFault:
-    """How the box ended; ends it. ``slow_hint``: if processor time ran out. Raises BoxKilled, and
-    BoxUnavailable if unknown.
-    """
+    """Find out how the box ended, and end it. ``slow_hint``: if processor time ran out. Raises BoxKilled, and
+    BoxUnavailable if unknown."""
     if isinstance(error, BoxSilent):
         end = client.box.end()
         if end is not None and end.outside:
@@ -91,8 +92,7 @@ def of_broken_channel(
         return _of_silence(error.allowance, doing, seconds, slow)
     end = client.end() if isinstance(error, BoxGone) else client.box.end()
     if end is None and isinstance(error, BoxGone):
-        # Raises BoxUnavailable if the engine is slow or absent (a restarting one ends its boxes): our
-        # failure.
+        # A slow or absent engine is our failure (a restarting one ends its boxes): BoxUnavailable.
         end = client.box.kill()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
@@ -115,7 +115,7 @@ def _of_compiling(error: StillCompiling) -> CaseFault:
 
 
 def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: str) -> CaseFault:
-    """``slow``: if processor time ran out."""
+    """``slow``: the hint if processor time ran out."""
     if allowance is None or allowance.used is None:
         detail, hint = f"It did not return within {seconds:g} s while {doing}.", _SLOW
     elif allowance.burnt:
@@ -135,7 +135,7 @@ def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
 
 
 def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
-    """Host memory (``memory_bytes``) or the device's."""
+    """Host memory (``memory_bytes`` at most) or the device's ran out."""
     where = f" (line {failure.line})" if failure.line else ""
     on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
     limit = f"; a submission may use {size_text(memory_bytes)}" if on_host else ""
@@ -161,12 +161,12 @@ _ENDLESS = (_LOOPS, "deadlock")
 
 
 def is_endless(failure: Failure) -> bool:
-    """So further cases would not end."""
+    """Further cases would not end either."""
     return failure.kind == "checker" and failure.type in _ENDLESS
 
 
 def of_exception(failure: Failure, doing: str, memory_bytes: int, mistake: str = "") -> CaseFault:
-    """Of ``solve`` or the module. ``mistake``: the hint on the source."""
+    """An exception of ``solve`` or of the module. ``mistake``: the hint about the source."""
     found = _of_exception(failure, doing, memory_bytes)
     return replace(found, hint=mistake) if mistake else found
 
@@ -220,11 +220,10 @@ def of_mismatch(
     *,
     forgotten: Forgotten | None = None,
 ) -> CaseFault:
-    """``mistake``: the hint on the source; ``adds``: it may compute with old values; ``evidence``: how far
-    NaN and infinity reach, or unwritten elements; ``forgotten``: work that nobody waited for.
-    """
+    """``mistake``: the hint about the source; ``adds``: it may compute with old values; ``evidence``: how far NaN
+    and infinity reach, or which elements were not written; ``forgotten``: work that nobody waited for."""
     general = _of_forgotten(forgotten) if forgotten else _mismatch_hint(mismatch, case, empty_launches, adds)
-    # An empty grid is the mistake at a size of 0; at others it is an effect.
+    # At a size of 0, an empty grid is the mistake; at other sizes it is an effect.
     ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
     specific = mistake and ran and mismatch.kind != "late" and not forgotten
     hint = mistake if specific else general
@@ -270,6 +269,7 @@ def _mismatch_words(mismatch: Mismatch) -> str:
 
 
 def _where_outside(mismatch: Mismatch) -> str:
+    """Empty if the written values are gone again."""
     places = mismatch.outside
     if not places:
         return ""
@@ -284,7 +284,7 @@ def _where_outside(mismatch: Mismatch) -> str:
 
 _NOT_FINITE = ("nan", "inf", "-inf")
 _SPECIAL = (Category.NAN, Category.POS_INF, Category.NEG_INF)
-# For other platforms' kernels.
+# For kernels from another platform.
 COMING = "See Coming from other platforms: /docs/coming-from-other-platforms"
 _CLEAR = "set it to 0 first, in the same stream (or to the lowest or highest value for a maximum or minimum)"
 
@@ -375,6 +375,7 @@ def failed_workload(
     client: RunnerClient,
     error: WrongInTiming | TooSlow | ChannelError,
 ) -> CaseReport:
+    """The failed call as a case that its seed can replay."""
     case = workload_case(challenge, workload)
     doing = "solve was timed"
     seed, mismatch = None, None

@@ -1,4 +1,4 @@
-"""A shared page whose words let a queued call start and report its end."""
+"""The gate: a shared page whose words let a queued call start and report its end."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# 32-bit words in separate cache lines: spinning on one must not slow writes to the other.
+# 32-bit words in different cache lines: spinning on one must not slow writes to the other.
 OPEN_WORD = 0
 DONE_WORD = 16
-# About 5 ms at ~50 ns per read. Other work during a call adds to the measured time.
+# About 5 ms at ~50 ns per read. Any other work during a call adds to the measured time.
 LOOKS_BETWEEN_CHECKS = 100_000
 
 
 @dataclass(frozen=True)
 class Window:
-    #: Reveal to opening.
+    #: From the reveal to the opening.
     before: float
-    #: To the gate's end, see ``check_now``.
+    #: To the end of the gate, see ``check_now``.
     gate: float
     #: Until the last output is compared.
     after: float
@@ -46,14 +46,15 @@ class HostGate:
         return self.round
 
     def open(self) -> float:
-        """When, by ``time.perf_counter``."""
+        """Returns the time of opening by ``time.perf_counter``."""
         self._words[OPEN_WORD] = self.round
         return time.perf_counter()
 
     def open_behind(
         self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
-        """Reveal, then open, without an exploitable gap. Returns when. The checks are for ``check_now``."""
+        """Reveal, then open, without an exploitable gap. Returns the time of opening. The checks are for
+        ``check_now``."""
         self._full_check = full_check
         self._start = time.perf_counter()
         reveal()
@@ -61,13 +62,13 @@ class HostGate:
         return self._opened
 
     def check_now(self) -> Window:
-        """Here ``gate`` ends when the judge sees "done", without a spot check."""
+        """Here ``gate`` ends when the judge sees "done". There is no spot check."""
         self._full_check()
         end = time.perf_counter()
         return Window(self._opened - self._start, self._done - self._opened, end - self._done)
 
     def give_up(self) -> bool:
-        """Without the check. True if nothing of the judge waits for the runner."""
+        """Skip the check. True if nothing of the judge waits for the runner."""
         return True
 
     def is_done(self) -> bool:

@@ -1,4 +1,4 @@
-"""This machine's processor: Triton's interpreter (``cpu``), and the emulated GPU."""
+"""Devices on this machine's processor: Triton's interpreter (``cpu``), and the emulated GPU."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# torch's threads would take the cores that are measured.
+# torch's threads would take the cores that the judge measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
 _HOST_ENVS = {
     BoxPurpose.RUN: _HOST_ENV,
     BoxPurpose.CONTROL: {"GRADER_PRELOAD": ""},
     BoxPurpose.BASELINE: {**_HOST_ENV, "GRADER_PRELOAD": "torch"},
 }
-# The judge counts processor time (``Remote``); this ends forgotten boxes.
+# The judge counts processor time (see ``Remote``); this limit ends forgotten boxes.
 _HOST_WALL_SECONDS = limits.BOX_WALL_PATIENCE * limits.BOX_WALL_SECONDS
 _HOST_SPECS = {
     purpose: BoxSpec(purpose, env=env, share=Share.YIELDING, wall_seconds=_HOST_WALL_SECONDS)
@@ -70,7 +70,7 @@ class HostOutputChecker:
         self._question = question
 
     def spot_check(self) -> None:
-        """Not here: the host's clock charges for late writes."""
+        """None: the host's clock charges for late writes."""
 
     def full_check(self) -> None:
         assert self._question is not None
@@ -84,11 +84,11 @@ class HostOutputChecker:
         return compare(self._arena, self._snapshot, question)
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
-        return forbidden_write(self._arena, question)  # all: arrays are small
+        return forbidden_write(self._arena, question)  # all of it: arrays are small
 
 
 class HostDevice:
-    """Its times say nothing about a GPU."""
+    """This machine's CPU. Its times say nothing about a GPU."""
 
     bytecode = ""
     name = CPU
@@ -102,10 +102,10 @@ class HostDevice:
     # A shared CPU moves a window's end by a scheduler's tick or more.
     noise = Noise(before=Floor(0.05, 0.5e-3), after=Floor(0.05, 0.5e-3), most=1.0, disturbed=math.inf)
     round_costs = None
-    confirms = False  # half of all measurements would
+    confirms = False  # every second measurement would need it
     staging: Staging | None = None
     stream: Stream | None = None
-    warm_up_cases = False  # an interpreter
+    warm_up_cases = False  # the interpreter compiles nothing
     modelled = False
     on_processor = True
     baselines: tuple[str, ...] = ("eager",)
@@ -134,7 +134,7 @@ class HostDevice:
         return spec
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """No flush: the reveal fills the cache alike for all."""
+        """No flush: the reveal fills the cache alike for everyone."""
         arena.reveal(inputs)
 
     def watch(self, arena: Arena) -> OutputChecker:
@@ -155,6 +155,8 @@ def host_device(name: str, index: int) -> Device:
 
 
 class EmulatedDevice(HostDevice):
+    """See ``grader.sandbox.emulator``."""
+
     name = EMULATED
     memory = "emulated"
     on = ON_EMULATED
@@ -170,7 +172,7 @@ class EmulatedDevice(HostDevice):
 
 
 def model_ceilings() -> dict[str, float]:
-    """``bandwidth`` in bytes/s, ``rate:DTYPE`` in flop/s: no tensor cores for float32 and wider."""
+    """``bandwidth`` in bytes/s, and ``rate:DTYPE`` in flop/s: no tensor cores for float32 and wider."""
     cycles = H200.multiprocessors * H200.clock
     flops = {
         DType.FLOAT64: H200.flops["f64"],

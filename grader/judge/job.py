@@ -1,3 +1,5 @@
+"""A judge process's requests and answers, as JSON."""
+
 from __future__ import annotations
 
 from pydantic import Field
@@ -21,20 +23,25 @@ class Job(Strict):
     language: Language
     source: str
     device: str
-    #: Hex, for this judgement only. Case seeds derive from it.
+    #: Hexadecimal; known to this judgement only. Case seeds derive from it.
     seed_key: str
     #: Frozen: workload -> name -> microseconds (None: too short to measure).
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: Of this GPU, see ``RatedDevice``; empty: the judge measures.
+    #: Calibrated for this GPU, see ``RatedDevice``. If empty, the judge measures.
     ceilings: dict[str, float] = Field(default_factory=dict)
     #: A CUDA source's library, or a Triton source's kernels.
     artefact: Artefact | None = None
+    #: Fields for log lines.
     context: dict[str, str | int] = Field(default_factory=dict)
-    #: Without times.
+    #: Public cases only, no times.
     public_only: bool = False
+    #: Run this case alone.
     own_case: OwnCase | None = None
+    #: Timed instead of the challenge's.
     workloads: list[Workload] = Field(default_factory=list)
+    #: See ``grader.judge.quiz``.
     quiz: bool = False
+    #: See ``grader.judge.phases``.
     phases: bool = False
 
 
@@ -45,11 +52,11 @@ class JudgingProgress(Strict):
 
 class Outcome(Strict):
     report: Report
-    #: To freeze for the device model and torch version.
+    #: To be frozen for the device model and torch version.
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: Not in the report, which its author reads.
+    #: Never in the report, which its author reads.
     quiz: list[DrawnQuestion] = Field(default_factory=list)
-    #: Seconds.
+    #: Seconds by phase.
     phases: dict[str, float] = Field(default_factory=dict)
     #: Seconds by step.
     start: dict[str, float] = Field(default_factory=dict)

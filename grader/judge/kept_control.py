@@ -1,6 +1,6 @@
 """Keeps a GPU's control between submissions: its box, which never loads a submission, and its last rounds.
 
-These also serve the next submission at the same sizes if nothing ran in between.
+These rounds also serve the next submission if it follows at once at the same sizes: nothing has run in between.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from grader.judge.rule import ControlRound
 from grader.judge.runner_client import RunnerClient
 
 FRESH_SECONDS = 5.0
-# New boxes show how times differ between boxes.
+# New boxes show how much times differ between boxes.
 _MOST_USES = 50
-# Older boxes might not outlive the judging.
+# Older boxes might not live for the whole judging.
 _OLDEST_SECONDS = limits.JUDGING_CLOCK_SECONDS
-# Then another worker may end the box.
+# Afterwards another worker may end the box.
 WALL_SECONDS = _OLDEST_SECONDS + limits.JUDGING_CLOCK_SECONDS
 
 _Key = tuple[str, str, str]
@@ -37,7 +37,7 @@ class KeptControl:
         self._rounds: dict[_Key, tuple[float, Sequence[ControlRound]]] = {}
 
     def take(self, interrupt: Callable[[], None]) -> RunnerClient | None:
-        """None without a healthy box. ``interrupt``: the submission's."""
+        """None if no box is healthy. ``interrupt`` is the submission's."""
         client, self._client = self._client, None
         if client is None:
             return None
@@ -75,6 +75,7 @@ class KeptControl:
 
 
 def _key(challenge: Challenge, workload: Workload) -> _Key:
+    """The control's work."""
     manifest, sizes = challenge.manifest, workload.sizes
     buffers = [
         (arg.name, arg.kind, arg.dtype, manifest.shape(arg, sizes), manifest.strides(arg, sizes))
@@ -85,5 +86,5 @@ def _key(challenge: Challenge, workload: Workload) -> _Key:
 
 
 def _end(client: RunnerClient) -> None:
-    with suppress(BoxUnavailable):  # the next reap does
+    with suppress(BoxUnavailable):  # the next reap ends it
         client.close()

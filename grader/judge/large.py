@@ -1,6 +1,5 @@
-"""A case too large for the judge's memory: pieces of inputs are drawn, to reveal and again to check, and of
-answers computed.
-"""
+"""A case too large for the judge's memory: inputs are drawn by pieces, to reveal and again to check; answers are
+computed by pieces."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class LargeInputs:
-    """Needs ``[pieces]``. Drawing raises ChallengeInvalid and torch's OutOfMemoryError."""
+    """For a challenge with ``[pieces]``. Drawing raises ChallengeInvalid and torch's OutOfMemoryError."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
         manifest = challenge.manifest
@@ -72,7 +71,7 @@ class LargeInputs:
         return _first(tallies)
 
     def of_piece(self, cut: Cut) -> dict[str, torch.Tensor]:
-        """Fast in order."""
+        """Fast if pieces are asked for in order."""
         found = {argument.arg.name: argument.rows(cut.start, cut.length) for argument in self._in_parts}
         for name, values in self._whole.items():
             dimension = self._dimensions[name]
@@ -109,6 +108,7 @@ class LargeQuestion:
         return _first(tallies)
 
     def _checked(self, arena: Arena, checker: Checker) -> Mismatch | None:
+        """The checker decides on each differing piece as on a separate case."""
         manifest, sizes = self._challenge.manifest, self._case.sizes
         pieces = manifest.pieces
         assert pieces is not None

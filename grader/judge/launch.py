@@ -1,4 +1,4 @@
-"""One judging's boxes, each with its program loaded."""
+"""Starts the boxes of one judging, each with its program loaded."""
 
 from __future__ import annotations
 
@@ -48,10 +48,14 @@ class Launcher:
     device: BoxDevice
     boxes: BoxMaker
     interrupt: Callable[[], None]
+    #: A compiled language's library, or kernels compiled ahead.
     artefact: bytes | None = None
+    #: Versions that boxes report.
     environment: dict[str, str] = field(default_factory=dict)
+    #: By step.
     start_seconds: dict[str, float] = field(default_factory=dict)
     kept_control: KeptControl | None = None
+    #: See ``RunnerClient``.
     needs_open_gate: bool = False
     _open: list[RunnerClient] = field(default_factory=list)
     _submissions: list[RunnerClient] = field(default_factory=list)
@@ -61,9 +65,8 @@ class Launcher:
     def submission(
         self, ahead: Callable[[RunnerClient], None] | None = None, under: Sequence[str] = ()
     ) -> RunnerClient:
-        """A box with the submission. ``ahead`` gets it earlier, with the control. ``under``: a tool and
-        options, which start the runner. Raises LoadFailed, BoxUnavailable.
-        """
+        """A box with the submission loaded. ``ahead`` gets it earlier, with the control loaded. ``under``: a tool
+        and its options, which start the runner. Raises LoadFailed, BoxUnavailable."""
         if self.kept_control is not None:
             self.kept_control.forget_rounds()
         language = self.request.language
@@ -118,7 +121,7 @@ class Launcher:
         }
 
     def _check_disk(self) -> None:
-        """A plain process writes its source to the host's disk. Raises JudgeFailure if full."""
+        """A plain process writes its source to the host's disk. Raises JudgeFailure if that is full."""
         folder = tempfile.gettempdir()
         if self.boxes.name == "local" and shutil.disk_usage(folder).free < limits.SOURCE_BYTES:
             raise JudgeFailure(
@@ -141,7 +144,7 @@ class Launcher:
         return client
 
     def keep_control(self) -> None:
-        """If all went well: the next submission may use its box."""
+        """Call if all went well: the next submission may use its box."""
         if self._control is not None and self.kept_control is not None:
             self._open.remove(self._control)
             self.kept_control.give_back(self._control)
@@ -162,6 +165,7 @@ class Launcher:
             client.close()
 
     def close(self) -> None:
+        """May be called again."""
         for client in self._open:
             client.close()
 
@@ -201,7 +205,7 @@ class Launcher:
                 + (f"; it said: {said}" if said else ""),
                 "`grader doctor` tries a box and says what it lacks.",
             ) from error
-        # Starting takes minutes on a slow host: not counted.
+        # A start takes minutes on a slow host: it does not count.
         client.serve(self.interrupt, spec.wall_seconds)
         return client
 
@@ -219,8 +223,8 @@ def submission_spec(
 ) -> BoxSpec:
     """``allow``: the challenge's.
 
-    Hides libraries of kernels unless allowed: submissions should bring kernels. Languages with torch and
-    runners without a GPU need them.
+    Hides libraries of kernels unless allowed: a submission should bring its kernels. Languages with torch and runners
+    without a GPU need them.
     """
     spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
     hide = not language.torch and spec.gpu is not None and not {"cublas", "torch"} & {*allow}

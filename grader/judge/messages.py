@@ -1,6 +1,6 @@
-"""A runner's messages, bounded and checked. A submission's process decides no verdict and no time.
+"""Messages of a runner, bounded and checked. A submission's process decides no verdict and no time.
 
-Only our programs send ``control_us`` and ``modelled_us``.
+Our programs send the trusted times ``control_us`` and ``modelled_us``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Message(BaseModel):
 class Failure(Message):
     """Shown to its author, never trusted."""
 
-    #: ``ours``: the emulated GPU's program failed.
+    #: ``ours``: the emulated GPU's program failed, not the submission.
     kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation", "ours"]
     type: Word
     message: Text
@@ -38,12 +38,12 @@ class Failure(Message):
 
     @property
     def sticky(self) -> bool:
-        """The CUDA context is lost: later calls in the process fail."""
+        """The CUDA context is lost: every later call in that process fails."""
         return self.kind == "cuda" and self.type.startswith("CUDA_ERROR")
 
 
 class Starting(Message):
-    pass
+    """Sent before a submission is loaded."""
 
 
 class Imported(Starting):
@@ -53,6 +53,7 @@ class Imported(Starting):
 class Hello(Starting):
     op: Literal["hello"]
     environment: Annotated[dict[Word, Word], Field(max_length=16)] = Field(default_factory=dict)
+    #: Seconds by step.
     seconds: Annotated[dict[Word, Annotated[float, Field(ge=0)]], Field(max_length=16)] = Field(
         default_factory=dict
     )
@@ -72,7 +73,7 @@ class OfCall(Message):
 
 
 class Compiling(OfCall):
-    """Submissions can always claim this."""
+    """A submission can always claim this."""
 
     op: Literal["compiling"]
     kernel: Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>=, ]+$")]
@@ -94,13 +95,15 @@ class SeenKernel(Message):
 
 
 class Seen(Message):
-    """A hint, which submissions can forge."""
+    """A hint, which a submission can forge."""
 
     library_ops: Annotated[list[Name], Field(max_length=8)] = Field(default_factory=list)
     kernels: Annotated[list[SeenKernel], Field(max_length=16)] = Field(default_factory=list)
 
 
 class Unfreed(Message):
+    """Device memory and the lines that allocated it."""
+
     bytes: int = Field(ge=0, le=1 << 50)
     allocations: int = Field(ge=1, le=1 << 40)
     lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
@@ -116,27 +119,29 @@ class Unfreed(Message):
 class SampledLaunch(Message):
     blocks: int = Field(ge=0, le=1 << 63)
     ran: int = Field(ge=0, le=1 << 63)
-    #: Without blocks from places where more ran than elsewhere.
+    #: Blocks that ran, without those from places where more ran than elsewhere.
     fair: int = Field(ge=0, le=1 << 63)
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Sampled(Message):
+    """What an emulated GPU ran of a call on large arrays."""
+
     launches: Annotated[list[SampledLaunch], Field(max_length=64)] = Field(default_factory=list)
-    #: Results are worthless: more than blocks was left out.
+    #: Why results are worthless: more than blocks was left out.
     incomplete: Word = ""
-    #: All blocks might behave differently.
+    #: It might behave differently if every block ran.
     guessed: bool = False
     #: Blocks combine results, so these could differ.
     combined: bool = False
     #: Blocks of a counted launch differ in work.
     uneven: bool = False
-    #: Of all blocks, in warp instructions, estimated.
+    #: Warp instructions of all blocks, estimated from those that ran.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Forgotten(Message):
-    """Nobody waited for these launches, copies and memsets."""
+    """Launches, copies and memsets that nobody waited for."""
 
     operations: int = Field(ge=1, le=1 << 40)
     lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)
@@ -148,6 +153,8 @@ class Forgotten(Message):
 
 
 class Reason(Message):
+    """See ``emulator/stepping/not_stored.py``."""
+
     how: Literal["branch", "mask", "elsewhere"]
     line: Small
     store_line: Small
@@ -157,7 +164,7 @@ class Reason(Message):
 
 
 class Stepped(Message):
-    """In base64, see ``emulator/stepping/recorder.py``; or why there is none."""
+    """The failing block in base64, see ``emulator/stepping/recorder.py``; or why there is none."""
 
     data: Annotated[
         str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
@@ -185,7 +192,7 @@ Whole = Annotated[int, Field(ge=0, le=1 << 62)]
 
 
 class QuizFact(Message):
-    """See ``emulator/stepping/quiz.py``. ``choices``: lines; 0: none of them."""
+    """See ``emulator/stepping/quiz.py``. ``choices``: lines; 0 is none of them."""
 
     kind: Literal["blocks", "first_write", "elements", "active", "sectors", "passes", "barrier", "race"]
     answer: Whole
@@ -206,7 +213,7 @@ class QuizFact(Message):
 
 
 class ConstructPlace(Message):
-    """``text``: an opcode; for spills, bytes that a thread moves."""
+    """``text``: an opcode; for spills, the bytes that a thread moves."""
 
     what: Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z_]+$")]
     kernel: KernelName
@@ -246,7 +253,7 @@ class Returned(Message):
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     waits_left_out: bool = False
     seen: Seen | None = None
-    #: Warp instructions, emulated.
+    #: Warp instructions on an emulated GPU.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
     quiz: Annotated[list[QuizFact], Field(max_length=8)] | None = None
     constructs: Constructs | None = None
@@ -256,6 +263,8 @@ Packed = Annotated[str, StringConstraints(max_length=limits.MESSAGE_BYTES)]
 
 
 class Wrote(Message):
+    """See ``grader.schemas.error_map.Writer``."""
+
     by: Literal["thread", "copy", "host", "nobody"]
     kernel: KernelName = ""
     block: Index = (0, 0, 0)
@@ -265,13 +274,16 @@ class Wrote(Message):
 
 
 class WritingBlocks(Message):
+    """See ``grader.schemas.error_map.Blocks``."""
+
     cells: Packed
     table: Packed
     kernels: Annotated[list[KernelName], Field(max_length=limits.ERROR_MAP_LAUNCHES)]
 
 
 class Would(Message):
-    """Would write an element, by the index that wrote ``like``. ``work``: the launch's number in the call."""
+    """The thread that would write an element, by the index that wrote ``like``. ``work``: the launch's number in the
+    call."""
 
     work: Small
     kernel: KernelName
@@ -287,16 +299,19 @@ class Would(Message):
 
     @property
     def exists(self) -> bool:
+        """True if the launch has that thread."""
         sizes = (*self.grid, *self.threads)
         return all(at < size for at, size in zip((*self.block, *self.thread), sizes, strict=True))
 
 
 class Writers(Message):
+    """Sent by the emulated GPU's program."""
+
     op: Literal["writers"]
     first: Wrote | None = None
     would: Would | None = None
     blocks: WritingBlocks | None = None
-    #: Partly read inputs: a byte per element, 1 if read.
+    #: Inputs that were read in part: a byte per element, 1 if read.
     unread: Annotated[dict[Word, Packed], Field(max_length=64)] = Field(default_factory=dict)
 
 

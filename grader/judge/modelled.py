@@ -1,7 +1,7 @@
-"""Times by the emulated GPU's model, without clock or control.
+"""Times by the emulated GPU's model: no clock, no control.
 
-A time is for one counted and checked call on unpredictable inputs. All machines agree if work does not depend
-on values.
+A time is for one counted and checked call on unpredictable inputs. It is the same on every machine if work does not
+depend on values.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from grader.scoring import Estimate
 if TYPE_CHECKING:
     pass
 
+# See ``sandbox/runner/emulated_loader.py``.
 _NOTE = b"[emulated GPU] "
 
 
@@ -37,14 +38,14 @@ class Modelled(Timekeeper):
     """``Timed.gate`` is the model's time."""
 
     def control(self) -> None:
-        pass
+        """Not needed."""
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
         return [Half(workload, ()) for workload in self.fitting()]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
         """Raises TimedWrong, HostComputed."""
-        subject.printed()  # discard the cases'
+        subject.printed()  # discard output of cases
         found = []
         self.too_fast = []
         for number, half in enumerate(halves):
@@ -121,7 +122,7 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
 
 
 def least_of(challenge: Challenge, workload: Workload) -> float:
-    """Any kernel's: reads inputs, writes outputs, computes at the highest rate."""
+    """The least time of any kernel: reads inputs, writes outputs, computes at the highest rate."""
     tf32 = H200.flops["wgmma tf32"] * H200.multiprocessors * H200.clock
     cost = light_cost(challenge.manifest, workload, {**model_ceilings(), f"rate:{DType.FLOAT32.value}": tf32})
     assert cost.rate is not None

@@ -1,6 +1,6 @@
-"""``[[baselines]]``: which apply on a device, and their boxes.
+"""A challenge's baselines by name (``[[baselines]]``): which apply on a device, and their boxes.
 
-One that cannot run is left out (``failed_baselines``) and fails no submission.
+One that cannot run here is left out (see ``failed_baselines``) and fails no submission.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from grader.sandbox.kernel_headers import HEADER_LIBRARIES
 
 
 class NamedBaselineFailed(Exception):
-    pass
+    """It cannot be timed here."""
 
 
 def applicable(challenge: Challenge, on: str) -> Sequence[NamedBaseline]:
     """All on a GPU, submissions only on an emulated one, none on the processor. ``on``: ON_HOST, ON_GPU or
-    ON_EMULATED.
-    """
+    ON_EMULATED."""
     if on not in (ON_GPU, ON_EMULATED):
         return ()
     return [

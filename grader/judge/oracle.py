@@ -1,4 +1,4 @@
-"""The reference on float64 copies of the inputs, rounded to each output's dtype."""
+"""The right answer: the reference on float64 copies of the inputs, rounded to each output's dtype."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from grader.judge.scales import scales_of
 if TYPE_CHECKING:
     import torch
 
-# The second tensor to the first, rounded to the dtype.
+# Writes the second tensor to the first, rounded to the dtype.
 Put = Callable[["torch.Tensor", "torch.Tensor", DType], None]
 
 
@@ -33,13 +33,13 @@ def _rounded_to(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> Non
 
 
 def _no_more_than(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> None:
-    """Too large a magnitude becomes the target's largest: infinite ones are ignored."""
+    """A magnitude too large for the target becomes its largest: an infinite one would be ignored."""
     import torch
 
     target.copy_(values)
     if target.dtype is values.dtype or not target.numel():
         return
-    if torch.isfinite(torch.stack(torch.aminmax(target))).all():  # usual, in one pass without memory
+    if torch.isfinite(torch.stack(torch.aminmax(target))).all():  # the usual case: one pass, no memory
         return
     too_large = torch.isinf(target) & torch.isfinite(values).to(target.device)
     target.masked_fill_(too_large, torch.finfo(target.dtype).max)
@@ -66,7 +66,7 @@ class KindOfResult:
 
 OUTPUT = KindOfResult("output", lambda arg: arg.dtype)
 SCALE = KindOfResult("scale", lambda _: DType.FLOAT64)
-# GPUs are short of memory; enough for a float32 check.
+# GPUs are short of memory; enough for a check in single precision.
 NARROW_SCALE = KindOfResult(
     "scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32, _no_more_than
 )
@@ -74,20 +74,20 @@ NARROW_SCALE = KindOfResult(
 
 @dataclass(frozen=True)
 class Question:
-    """Computed before the call, in private memory."""
+    """Computed before the call, kept in private memory."""
 
     inputs: dict[str, torch.Tensor]
     #: As held values, see ``grader.challenge.numbers``.
     outputs: dict[str, torch.Tensor]
-    #: Scales of errors: float64, or on a GPU float32 unless the output is float64. Default: the output's
-    #: value.
+    #: Scales of errors: float64, or on a GPU float32 unless the output is float64. Default: the output's value.
     magnitudes: dict[str, torch.Tensor]
+    #: Asked about results that differ from ``outputs``.
     check: Callable[[Mapping[str, torch.Tensor]], Refused | None] | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
-    """Rounded, as a kernel receives them."""
+    """Rounded to their dtype, as a kernel receives them."""
     return {
         arg.name: scalars.rounded(arg.dtype, case.scalars.get(arg.name, arg.value or 0))
         for arg in manifest.scalars
@@ -95,11 +95,12 @@ def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
 
 
 def plain_values(manifest: Manifest, case: Case) -> dict[str, Number | None]:
+    """A reference's arguments besides tensors. None for inputs that are left out."""
     return {**scalar_values(manifest, case), **case.sizes, **dict.fromkeys(case.without)}
 
 
 def arguments(manifest: Manifest, case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """In PyTorch's precision, with strides. ``tensors``: held values."""
+    """A reference's arguments in PyTorch's precision, with strides. ``tensors``: held values."""
     given = laid_out(manifest, natives(manifest, tensors), case.sizes)
     return {**given, **plain_values(manifest, case)}
 
@@ -114,8 +115,8 @@ def ask(
 ) -> Question:
     """Draw inputs and compute answers on ``device``. Raises ChallengeInvalid.
 
-    ``draw_on``: default CPU, the same on every machine; for GPU-only cases ``device``. ``room``: memory for
-    answers, and inputs if possible.
+    ``draw_on``: default CPU, the same on every machine; for GPU-only cases ``device``. ``room``: memory for answers,
+    and inputs if possible.
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)
@@ -144,7 +145,7 @@ def answered(
 
 
 def _absolute(parts: torch.Tensor) -> torch.Tensor:
-    """For both parts: one that cancels has the other's error."""
+    """The magnitude, for both parts: one that cancels has the other's error."""
     import torch
 
     size = torch.view_as_complex(parts.contiguous()).abs()
@@ -171,7 +172,7 @@ def _check(
 
 
 def natives(manifest: Manifest, values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """In PyTorch's precision."""
+    """In PyTorch's precision, as a reference takes them."""
     dtypes = {arg.name: arg.dtype for arg in manifest.buffers}
     return {name: native(tensor, dtypes[name]) for name, tensor in values.items()}
 
@@ -205,7 +206,7 @@ def _results(
     kind: KindOfResult,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
-    """On float64 copies of the inputs, which ``function`` may overwrite."""
+    """Computes on float64 copies of the inputs, which ``function`` may overwrite."""
     import torch
 
     manifest = challenge.manifest
@@ -230,7 +231,7 @@ def results_of(
     inputs: Mapping[str, torch.Tensor],
     sizes: Mapping[str, int],
 ) -> dict[str, torch.Tensor]:
-    """On float64 copies of the inputs. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
+    """Computes on float64 copies of the inputs. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
     import torch
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
@@ -243,14 +244,14 @@ def results_of(
     try:
         returned = function(**given)
     except GraderError:
-        raise  # a reference's box knows whose fault it was
+        raise  # from a reference's box, which knows whose fault it was
     except torch.OutOfMemoryError as error:
-        # Callers know the class: another machine may have more memory.
+        # Keep the class, which callers know: another machine may have more memory.
         amount = str(error).partition(". ")[0]
         raise torch.OutOfMemoryError(
             f"{where} ran out of memory: {amount}. Let it compute in parts (torch.split), or make the sizes smaller."
         ) from error
-    except Exception as error:  # staff's code: always the challenge's fault
+    except Exception as error:  # staff's code: any exception is the challenge's fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)
     wanted = challenge.manifest.results
@@ -270,7 +271,7 @@ def results_of(
                 f"{where}: '{arg.name}' is {arg.dtype}, but some returned values are not whole numbers of that type",
                 "Round there as kernels should, and return integers.",
             )
-        # A complex result's magnitude may be real.
+        # A magnitude of a complex result may be real.
         parts = arg.dtype.complex and not tensor.is_complex() and function is not challenge.reference.compute
         tensor = tensor[..., None].expand(*shape, 2) if parts else of_reference(tensor, arg.dtype)
         named[arg.name] = tensor.detach()
@@ -280,7 +281,7 @@ def results_of(
 def laid_out(
     manifest: Manifest, tensors: Mapping[str, torch.Tensor], sizes: Mapping[str, int]
 ) -> dict[str, torch.Tensor]:
-    """With the arguments' strides; padding is undefined."""
+    """``tensors`` with their arguments' strides; padding is undefined."""
     import torch
 
     found = dict(tensors)
@@ -294,7 +295,7 @@ def laid_out(
 
 
 def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
-    """An integer result would change these floats, or exact float64 cannot hold them."""
+    """True if an integer result would change these floats, or exact float64 cannot hold them."""
 
     if not values.is_floating_point() or not values.numel():
         return False
@@ -311,7 +312,7 @@ def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | N
 
 
 def find_case(challenge: Challenge, name: str) -> Case:
-    """A case by name, a workload by ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid."""
+    """Finds a case by name, a workload by ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid."""
     for workload in challenge.manifest.workloads:
         if name.startswith(f"workload {workload.name}"):
             for overlay in (None, *overlays(challenge, workload)):

@@ -1,4 +1,4 @@
-"""One case with its author's sizes and inputs."""
+"""A run of one case with its author's sizes and inputs."""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ _TAG = re.compile(
 
 
 class Unanswered(GraderError):
-    pass
+    """The reference has no answer for these sizes and inputs."""
 
 
 @dataclass
 class KeptResults:
+    """Checksums of the last call that returned."""
+
     inputs_sha256: str = ""
     outputs: list[OutputRecord] = field(default_factory=list)
 
@@ -69,6 +71,7 @@ def _record(name: str, values: torch.Tensor) -> OutputRecord:
 
 
 def _words(values: torch.Tensor) -> list[str]:
+    """The shortest texts that the type reads back."""
     import torch
 
     if values.is_floating_point() and values.dtype is not torch.float64:
@@ -117,9 +120,8 @@ class Printed:
 
 
 def of_threads(printed: bytes) -> tuple[bytes, list[ThreadPrints], int]:
-    """Output without marks, each thread's first bytes, and the number of dropped prints. A print ends at the
-    next mark, or with its line.
-    """
+    """The output without marks, each thread's first bytes, and the number of dropped prints. A print ends at the
+    next mark, or with its line."""
     plain = bytearray()
     threads: dict[tuple[int, ...], bytearray] = {}
     left_out, kept, end = 0, 0, 0

@@ -1,7 +1,7 @@
 """A judgement's seconds by phase, for benchmarks.
 
-Phases nest; each second belongs to the innermost, so they add up. ``timing: draw`` also names the outermost
-phase below the one around all.
+Phases nest; each second belongs to the innermost, so they add up. ``timing: draw`` also names the outermost phase below
+the one around all.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("phases", default=None)
 
 @contextmanager
 def recorded(recorder: Recorder | None) -> Iterator[None]:
+    """On this thread."""
     token = _recorder.set(recorder)
     try:
         yield

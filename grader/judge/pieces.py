@@ -1,6 +1,6 @@
 """Right answers by pieces (``[pieces]`` in ``challenge.toml``), for cases too large to keep twice.
 
-They equal the reference's whole result, up to the order of float64 additions.
+They equal the reference's whole result, except for the order of float64 additions.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 
 # A dozen float64 copies take some 3 GiB.
 PIECE_ELEMENTS = 1 << 25
-# Multiples begin aligned.
+# A multiple of this many rows begins aligned.
 _ROWS = 16
 
 Tensors = Mapping[str, "torch.Tensor"]
+# Inputs and sizes of one piece -> its results.
 Compute = Callable[[Tensors, Mapping[str, int]], Tensors]
 
 
 @dataclass(frozen=True)
 class Cut:
+    #: Where its results begin along the size.
     start: int
+    #: The extent of its inputs.
     length: int
 
 
@@ -38,13 +41,13 @@ class Piece:
     arg: Argument
     want: torch.Tensor
     scale: torch.Tensor | None
-    #: The cut dimension, from ``start`` on. None: flat, from the place ``start``.
+    #: Values are along this dimension from ``start`` on. None: flat, from the place ``start``.
     dimension: int | None
     start: int
 
 
 def rows_of_a_piece(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> int:
-    """Of a piece's results; the last may be smaller."""
+    """The extent of a piece's results; the last may have less."""
     total = sizes[pieces.along]
     largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
     rows = max(1, PIECE_ELEMENTS // max(1, largest // max(1, total)))
@@ -52,7 +55,7 @@ def rows_of_a_piece(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]
 
 
 def cuts(manifest: Manifest, pieces: Pieces, sizes: Mapping[str, int]) -> Iterator[Cut]:
-    """In order. At least one, for sums."""
+    """In order. At least one: sums need it."""
     total, overlap = sizes[pieces.along], parse(pieces.overlap).integer(sizes)
     step = rows_of_a_piece(manifest, pieces, sizes)
     if total - overlap <= step:
@@ -69,7 +72,7 @@ def right_in_pieces(
     compute: Compute,
     magnitude: Compute | None = None,
 ) -> Iterator[Piece]:
-    """float64 or integers: pieces, then sums. Raises the functions' exceptions."""
+    """Results are float64 or integers: pieces, then sums. Raises the functions' exceptions."""
     pieces = manifest.pieces
     assert pieces is not None
     outputs, scales = _Joined(manifest, pieces), _Joined(manifest, pieces)
@@ -112,6 +115,7 @@ def dimension_of(arg: Argument, pieces: Pieces) -> int | None:
 
 
 def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
+    """From the output that ``compare`` names."""
     rule = manifest.compare.get(arg.name)
     return None if rule is None or rule.first is None else int(found[rule.first].reshape(-1)[0])
 
@@ -120,10 +124,12 @@ def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
 class _Joined:
     manifest: Manifest
     pieces: Pieces
+    #: Results that are not cut.
     sums: dict[str, torch.Tensor] = field(default_factory=dict)
     _last: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def add(self, found: Tensors) -> dict[str, torch.Tensor]:
+        """Running results continue the piece before."""
         joined = {}
         for arg in self.manifest.results:
             part, dimension = found[arg.name], dimension_of(arg, self.pieces)

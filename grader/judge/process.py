@@ -1,4 +1,4 @@
-"""A judge in a separate process, warm between submissions: breaks in it spare the worker.
+"""A judge in a separate process, warm between submissions: what breaks there does not affect the worker.
 
 Worker and judge exchange JSON lines over a socket pair and trust each other.
 """
@@ -24,7 +24,7 @@ from grader.sandbox.processes import cpu_seconds, descendants
 
 # Processor time, mostly for importing torch.
 _READY_SECONDS = 120.0
-# The child checks at least this often, or is killed.
+# The child checks at least this often; then it is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 # A probe takes milliseconds.
@@ -32,14 +32,14 @@ _PROBE_SECONDS = 60.0
 _BOX_SECONDS = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS + 30.0
 # Mostly for compiling kernels once.
 _CALIBRATE_SECONDS = 300.0
-# Nothing ends a killed child that waits in the kernel for a hanging device.
+# Nothing can end a killed child that waits in the kernel for a hanging device.
 _KILL_SECONDS = 30.0
-# A judge that waits for a box sends messages; after a longer silence it is stuck.
+# Waiting for a box, a judge sends messages: a longer silence means that it is stuck.
 _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
 class Cancelled(Exception):
-    pass
+    """The submission was cancelled during judging."""
 
 
 class JsonStream:
@@ -54,7 +54,7 @@ class JsonStream:
         """None after ``seconds`` without a message. Raises EOFError if the other side ended."""
         end = time.monotonic() + seconds
         looked = 0
-        # New data only: a job may hold a library of many megabytes.
+        # Search only new data: a job may hold a library of many megabytes.
         while (length := self._pending.find(b"\n", looked)) < 0:
             looked = len(self._pending)
             readable, _, _ = select.select([self._connection], [], [], max(0.0, end - time.monotonic()))
@@ -84,7 +84,7 @@ class JudgeProcess:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``device``: the board. ``gpu``: an index, or several. ``folder``: for data."""
+        """``device``: the board. ``gpu``: an index, or several. ``folder``: the data folder."""
         kept = str(folder) if folder is not None else ""
         numbers = ",".join(map(str, [gpu] if isinstance(gpu, int) else gpu))
         self._arguments = [box_kind, str(spare_boxes), device, numbers, kept, options.as_json()]
@@ -118,7 +118,7 @@ class JudgeProcess:
         return self._ready["architecture"]
 
     def warm_up(self) -> None:
-        """Starts the child. Raises JudgeFailure, BoxUnavailable."""
+        """Start the child ahead. Raises JudgeFailure, BoxUnavailable."""
         self._lines()
 
     def probe(self) -> None:
@@ -253,4 +253,5 @@ class JudgeProcess:
             return None
 
     def close(self) -> None:
+        """May be called again."""
         self._end_child()

@@ -1,6 +1,5 @@
-"""Questions on an accepted kernel, from an emulated GPU's facts about a public case, often with one changed
-size. Drawn before the box sees hidden cases.
-"""
+"""Questions on an accepted kernel, from an emulated GPU's facts about a public case, often with one changed size.
+Drawn before the box sees hidden cases."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ _LEAST_SIZE = 12
 _TRIES = 3
 # Each launch is kept, and blocks run again.
 _SECONDS = 20.0
-# More than arithmetic with indices.
+# These need more than arithmetic with indices.
 _DEEP = ("active", "sectors", "passes", "barrier", "race")
 _CODE_CHARS = 80
 _WARP = 32
@@ -55,6 +54,7 @@ def draw(request: Request, subject: RunnerClient) -> list[DrawnQuestion]:
 
 
 def _chosen(facts: Sequence[QuizFact], dice: random.Random) -> list[QuizFact]:
+    """Up to two that need the machine's rules, and others."""
     deep = [fact for fact in facts if fact.kind in _DEEP]
     first = dice.sample(deep, min(len(deep), MOST_QUESTIONS - 1))
     others = [fact for fact in facts if fact not in first]
@@ -62,6 +62,7 @@ def _chosen(facts: Sequence[QuizFact], dice: random.Random) -> list[QuizFact]:
 
 
 def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
+    """Cases to try, with the changed size's name; the last is unchanged."""
     manifest = request.challenge.manifest
     public = [
         case for case in request.cases if not case.hidden and case.on is None and all(case.sizes.values())
@@ -77,7 +78,7 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
         for least, most in ((_ENOUGH, _MOST), (_FEWEST, _ENOUGH), (0, _MOST))
     ]
     fits = [fit for fit in fits if fit] or [public]
-    # Smaller cases follow: the first's block may be too large to trace.
+    # Smaller cases follow: a block of the first may be too large to trace.
     for fit in (fits * _TRIES)[: _TRIES - 1]:
         case = dice.choice(fit)
         names = [name for name, size in case.sizes.items() if size >= _LEAST_SIZE]
@@ -97,12 +98,12 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
 
 
 def _facts(request: Request, subject: RunnerClient, case: Case, seed: int) -> Sequence[QuizFact]:
-    """Empty if results are wrong, as a changed size may make them."""
+    """Empty if results are wrong, which a changed size may cause."""
     challenge, manifest = request.challenge, request.challenge.manifest
     try:
         question = ask(challenge, case, seed)
     except ChallengeInvalid:
-        return ()  # the reference cannot answer
+        return ()  # the reference has no answer for this size
     arena = Arena(manifest, case.sizes, scalar_values(manifest, case), without=case.without)
     try:
         subject.bind(arena)
@@ -282,6 +283,7 @@ def _index(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _place(index: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
+    """As many coordinates as dimensions: 3, (3, 1) or (3, 1, 0)."""
     if sizes[1] == sizes[2] == 1:
         return str(index[0])
     return f"({index[0]}, {index[1]})" if sizes[2] == 1 else str(tuple(index))

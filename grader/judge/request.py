@@ -1,3 +1,5 @@
+"""One submission, its cases, and the key for its data."""
+
 from __future__ import annotations
 
 import hashlib
@@ -25,21 +27,28 @@ class Request:
     source: str
     device: str
     seed_key: bytes
+    #: Cases that the board does not run are removed.
     cases: Sequence[Case]
     #: Frozen: workload -> name -> microseconds (None: too short to measure).
     baselines: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    #: For a replay.
     seeds: Mapping[str, int] = field(default_factory=dict)
     timing: bool = True
+    #: See ``Job``.
     artefact: Artefact | None = None
+    #: Overrides ``cases`` and ``timing``.
     public_only: bool = False
     #: One public case with its author's sizes and inputs: keeps results, prints name block and thread.
     own: OwnCase | None = None
+    #: On an emulated GPU only.
     quiz: bool = False
+    #: Check ``[constructs]``.
     holds_to_rules: bool = True
-    #: Coarse times of hidden cases: exact ones reveal something of their data.
+    #: Show coarse times of hidden cases: exact ones reveal something of their data.
     conceals: bool = False
-    #: Of any kind of device; empty: all of this kind.
+    #: Workloads to time, of any kind of device; empty: all of this kind.
     only_workloads: Sequence[str] = ()
+    #: Instead of the challenge's, such as a final's.
     timed: Sequence[Workload] = ()
 
     def __post_init__(self) -> None:
@@ -54,13 +63,13 @@ class Request:
             object.__setattr__(self, "timing", False)
 
     def seed_of(self, case: Case) -> int:
-        """48 bits of an HMAC, which every JSON reader keeps."""
+        """48 bits of an HMAC: every JSON reader keeps them."""
         if case.name in self.seeds:
             return self.seeds[case.name]
         return int.from_bytes(hmac.digest(self.seed_key, case.name.encode(), hashlib.sha256)[:6], "big")
 
     def with_own(self, asked: OwnCase) -> Request:
-        """A run of ``asked`` alone. Raises BadRequest, Conflict."""
+        """For a run of ``asked`` alone. Raises BadRequest, Conflict."""
         case, seed = case_and_seed(self.challenge, asked, self.device)
         return replace(self, own=asked, cases=[case], seeds={case.name: seed}, public_only=True)
 

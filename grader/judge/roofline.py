@@ -1,7 +1,7 @@
-"""A workload's least time on a device, by memory and arithmetic.
+"""A workload's least time on a device, from the ceilings of memory and arithmetic.
 
-Ranking uses the multiplied type's rate. The "speed of light" uses the highest rate for its precision, which
-no honest kernel exceeds.
+Ranking uses the multiplied type's rate. The "speed of light" uses the highest rate for its precision, which no honest
+kernel exceeds.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from grader.device_kinds import kind_of
 from grader.judge.device import RatedDevice
 from grader.schemas.report import WorkloadCost
 
-# Tensor cores' bfloat16 products per float32 product: two parts a factor, the smallest omitted.
+# Tensor cores' bfloat16 products for one float32 product: two parts a factor, the smallest left out.
 _BF16_PRODUCTS = 3
 
 
 def roofline_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> float | None:
-    """At the multiplied type's rate; None without ceilings."""
+    """For the multiplied type; None without ceilings."""
     return _seconds(cost_of(manifest, workload, ceilings))
 
 
@@ -31,6 +31,7 @@ def light_seconds(manifest: Manifest, workload: Workload, ceilings: Mapping[str,
 
 
 def cost_of(manifest: Manifest, workload: Workload, ceilings: Mapping[str, float]) -> WorkloadCost:
+    """Bytes, operations, and the ceilings that bound them, if any."""
     return _cost(manifest, workload, ceilings, _own_rate)
 
 
@@ -59,7 +60,7 @@ def _cost(
 
 
 def _own_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
-    """Default: float32's."""
+    """Default: float32's rate."""
     name = multiplied.facts.rate_as or multiplied.value
     return ceilings.get(f"rate:{name}", ceilings[f"rate:{DType.FLOAT32.value}"])
 
@@ -72,6 +73,7 @@ def _light_rate(multiplied: DType, ceilings: Mapping[str, float]) -> float:
 
 
 def is_ranked(manifest: Manifest, workload: Workload, device: RatedDevice) -> bool:
+    """True if its roofline time is long enough, or without ceilings."""
     if not kind_of(device.name).ceilings:
         return True
     seconds = roofline_seconds(manifest, workload, device.ceilings())

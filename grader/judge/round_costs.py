@@ -1,7 +1,6 @@
-"""The cost of rounds on one GPU, kept while GPU and driver stay the same.
+"""The cost of rounds on one GPU, in a file while GPU and driver stay the same.
 
-It is nearly the same for everyone: an unusual cost means other use. Many timings show it better than one
-control.
+It is nearly the same for everyone: an unusual cost means other use. Many timings tell it better than one control.
 """
 
 from __future__ import annotations
@@ -23,16 +22,15 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 FOLDER = "round_costs"
-# Other rounds' costs mean nothing.
+# Costs of other rounds mean nothing.
 VERSION = 1
 # Honest costs differ by 1 %; one more context switch adds 45 %.
 WITHIN = 0.05
-# For the GPU, for each workload, and the fewest that mean something.
+# Costs kept for the GPU, for each workload, and the fewest that mean something.
 KEPT, KEPT_EACH, FEWEST = 40, 40, 6
-# Then the cost has changed for good: alike stray timings in a row, over this time. A busy GPU gives twenty in
-# a minute.
+# Then the cost has changed for good: alike stray timings in a row, over this time. A busy GPU gives twenty in a minute.
 STRAYS, ALIKE, LASTING_S = 20, 0.01, 1800.0
-# The least recently timed go. A full file has some 60 KB.
+# The least recently timed are forgotten. A full file has some 60 KB.
 WORKLOADS = 128
 _MOST_BYTES = 1 << 18
 _LONGEST_S = 1.0
@@ -56,15 +54,14 @@ UNKNOWN = Machine("", "", "")
 
 @dataclass(frozen=True)
 class Usual:
-    """In seconds."""
+    """Costs of a workload's rounds in earlier timings, in seconds."""
 
     costs: Sequence[float]
 
     def refine(self, cost: float, error: float) -> tuple[float, float]:
         """The best estimate and its error, if one control gives ``cost`` with ``error``.
 
-        Mostly the mean of earlier costs within chance: a GPU is in one of several states, a microsecond or
-        two apart.
+        Mostly the mean of earlier costs within chance: a GPU is in one of several states, a microsecond or two apart.
         """
         seen = math.hypot(error, BETWEEN_BOXES_S)
         alike = [kept for kept in self.costs if abs(kept - cost) <= _CHANCE * seen]
@@ -76,12 +73,12 @@ class Usual:
 
 
 class RoundCosts:
-    """In seconds. Lost with the process without a folder."""
+    """In seconds. Lost with the process if there is no folder."""
 
     def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
         self.costs: list[float] = []
         self._strays: list[float] = []
-        self._since = 0.0  # first stray in a row, seconds since the epoch
+        self._since = 0.0  # time of the first stray in a row, seconds since the epoch
         self._each: OrderedDict[str, list[float]] = OrderedDict()
         self.machine = machine
         self._written = False
@@ -90,6 +87,7 @@ class RoundCosts:
             self.keep_in(folder)
 
     def keep_in(self, folder: Path) -> None:
+        """Load costs from the data folder, and keep new ones there."""
         self.file = folder / FOLDER / f"{self.machine.uuid}.json"
         self._load(self.file)
 
@@ -109,7 +107,7 @@ class RoundCosts:
         return len(self._strays)
 
     def usual(self, workload: str) -> Usual | None:
-        """None after too few timings. ``workload``: unique across challenges and versions."""
+        """None after too few timings. ``workload``: a text unique across challenges and versions."""
         self._heed_reset()
         found = self._each.get(workload, [])
         return Usual(tuple(found)) if len(found) >= FEWEST else None
@@ -144,7 +142,7 @@ class RoundCosts:
         self._save()
 
     def reset(self) -> None:
-        """Also in a running judge. Raises OSError."""
+        """Forget everything, also in a running judge. Raises OSError."""
         self._forget()
         if self.file is not None:
             self.file.unlink(missing_ok=True)
@@ -187,7 +185,7 @@ class RoundCosts:
             self._each[name] = _seconds(costs, KEPT_EACH)
 
     def _save(self) -> None:
-        """Atomic. Logs failures, which fail no submission."""
+        """Atomic. A failure is logged and fails no submission."""
         if self.file is None:
             return
         kept = {
@@ -211,6 +209,7 @@ class RoundCosts:
 
 
 def kept_in(folder: Path) -> list[RoundCosts]:
+    """Skips unreadable files."""
     found = []
     for file in sorted((folder / FOLDER).glob("*.json")):
         with suppress(OSError, ValueError, TypeError, KeyError):

@@ -1,4 +1,4 @@
-"""A time from a submission's and the control's rounds; argued in docs/judging.md."""
+"""Computes a time from a submission's and the control's rounds. docs/judging.md gives the argument."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState
 from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, midmean, midmean_error, midmean_interval
 
-# Time outside the gate is noise within this many standard errors of the control's.
+# Time outside the gate within this many standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
-# From this multiple of the noise, it is charged in full.
+# From this multiple of the noise on, it is charged in full.
 PLAIN = 2.0
-# Relative, between boxes, beyond that within one (benchmarks/gpu/repeatability.py).
+# Relative difference between boxes, beyond that within one (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
 # If the fixed cost differs by this share of a round before and after a submission, something else ran.
 UNSTEADY = 0.01
-# If more of a control's rounds are disturbed, something else ran.
+# If more of a control's rounds are disturbed, something else ran; some always are.
 MOST_DISTURBED = 0.2
-# An own round this much slower than the fastest quarter, and by ``Noise.disturbed``, had company; most differ
-# by a tenth of it.
+# An own round this much slower than the fastest quarter, and by ``Noise.disturbed``, had company; most differ by a
+# tenth of it.
 UNEVEN = 0.02
 
 
-# And its call's known length, in seconds.
+# A control's round and the known length of its call, in seconds.
 ControlRound = tuple[Timed, float]
 
 
 @dataclass(frozen=True)
 class Own:
     rounds: Sequence[Timed]
-    #: Behind the closed gate.
+    #: Calls queued behind the closed gate.
     gated: bool
     gpu: GpuState | None = None
+    #: The work on an emulated device.
     profile: CallProfile | None = None
+    #: Each round's case.
     drawn: Sequence[str] = ()
 
 
@@ -50,54 +52,56 @@ class Measured:
     time: Estimate
     rounds: int
     host: float
-    #: For work outside the gate.
+    #: Added for work outside the gate.
     charged: float
-    #: A round's cost, subtracted.
+    #: A round's cost, which was subtracted.
     fixed: float
-    #: Of that cost, between the control's halves.
+    #: Difference of that cost between the control's halves.
     drift: float
-    #: Share of the control's rounds that do not count.
+    #: The share of the control's rounds that do not count.
     disturbed: float
-    #: Time before and after the gate beyond the control's: E.
+    #: Time before and after the gate beyond the control's, which makes E.
     beyond: tuple[float, float]
     #: The part of it that means nothing, see ``_noise_told``.
     noise: float
-    #: False: the time includes the host's.
+    #: If False, the time includes the host's.
     gated: bool
     gpu: GpuState | None = None
     profile: CallProfile | None = None
-    #: Share of own rounds that something seems to have slowed.
+    #: The share of own rounds that something seems to have slowed.
     uneven: float = 0.0
     #: ``cost`` is unusual.
     company: bool = False
+    #: A round's cost by this timing's control alone.
     cost: float = 0.0
 
     @property
     def plainly_charged(self) -> bool:
-        """Everyone sometimes exceeds the noise a little."""
+        """A small excess over noise sometimes happens to everyone."""
         return self.charged > self.noise
 
     @property
     def doubtful(self) -> bool:
+        """Something other than the submission may have caused this."""
         drifted = self.drift > UNSTEADY * (self.time.value + self.fixed)
         uneven = max(self.disturbed, self.uneven) > MOST_DISTURBED
         return self.plainly_charged or drifted or uneven or self.company
 
     @property
     def known(self) -> bool:
-        """It may be shown, ranked and divided by. A call shorter than the drift looks like a round's cost."""
+        """It may be shown, ranked and divided by. A call shorter than the drift is indistinguishable from a round's
+        cost."""
         return is_known(self.time, max(SHORTEST_S, self.drift))
 
     @property
     def short(self) -> bool:
-        """Surely shorter than a round's cost, so always unknown. Longer ones may be known next time."""
+        """Surely shorter than a round's cost, so always unknown. Longer unknown times may be known next time."""
         return not self.known and self.time.interval[1] <= self.fixed
 
 
 def compared_with_usual(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
     """Sets ``company`` if the cost is unusual. Notes the cost, unless the measurement is doubtful for another
-    reason.
-    """
+    reason."""
     held = replace(measured, company=not costs.is_usual(measured.cost))
     if held.company or not held.doubtful:
         costs.note(workload, measured.cost)
@@ -111,11 +115,11 @@ def settle(
     noise: Noise,
     usual: Usual | None = None,
 ) -> Measured:
-    """``first`` and ``second``: the control's rounds before and after.
+    """The rule. ``first`` and ``second``: the control's rounds before and after.
 
-    With G = gate time: c = midmean(G of control - its known length). Time = midmean(G) - c, plus the charge
-    of ``_Side``. Before and after are compared separately: speed in one does not offset the other. ``usual``:
-    earlier costs, which improve c.
+    With G = gate time: c = midmean(G of control - its known length). Time = midmean(G) - c, plus the charge of
+    ``_Side``. Before and after are compared separately: speed in one does not make up for the other. ``usual``: earlier
+    costs, which improve c.
     """
     gate = midmean_interval([timed.gate for timed in own.rounds])
 
@@ -124,7 +128,7 @@ def settle(
         return _Control(*(_undisturbed(half, noise.disturbed) for half in halves))
 
     costs = control(lambda pair: pair[0].gate - pair[1])
-    # So far a bound: the call took no longer than its gate.
+    # So far it is only known that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
     cost, error = midmean(usual_costs), midmean_error(usual_costs)
     fixed, error = usual.refine(cost, error) if usual is not None else (cost, error)
@@ -161,16 +165,15 @@ def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
 
 
 def _uneven(gates: Sequence[float], disturbed: float) -> float:
-    """Something seems to have slowed these rounds. They count unless the next measurement has none: a
-    submission must not choose which rounds count.
-    """
+    """The share of rounds that something seems to have slowed. They count unless the next measurement has none: a
+    submission must not choose which rounds count."""
     quick = sorted(gates)[len(gates) // 4]
     return sum(gate > quick + max(disturbed, UNEVEN * quick) for gate in gates) / len(gates)
 
 
 @dataclass(frozen=True)
 class _Control:
-    """Of undisturbed rounds, before and after the submission."""
+    """A figure of undisturbed rounds, before and after the submission."""
 
     first: Sequence[float]
     second: Sequence[float]
@@ -180,7 +183,7 @@ class _Control:
         return abs(midmean(self.first) - midmean(self.second))
 
     def usual(self, most: float) -> Sequence[float]:
-        """Both halves if they agree, else the faster: other work can slow a control, nothing speeds it up."""
+        """Both halves if they agree, else the faster: other work can slow a control, nothing makes it faster."""
         errors = NOISE_ERRORS * math.hypot(midmean_error(self.first), midmean_error(self.second))
         if self.drift <= min(errors, most):
             return [*self.first, *self.second]
@@ -201,14 +204,13 @@ class _Side:
 
     @property
     def charged(self) -> float:
-        """All if plainly not noise, else the excess: an honest call pays little, hidden work gains at most
-        the noise.
-        """
+        """All if plainly not noise, else the excess: an honest call pays little, hidden work gains at most the
+        noise."""
         return self.beyond if self.is_plain else max(0.0, self.beyond - self.noise)
 
 
 def _noise_told(sides: Sequence[_Side]) -> float:
-    """For both sides: the charge exceeds it only if one side is plainly not noise."""
+    """One figure for both sides: the charge exceeds it only if one side is plainly not noise."""
     if plain := [side.noise for side in sides if side.is_plain]:
         return min(plain)
     if slight := [side.noise for side in sides if side.charged]:

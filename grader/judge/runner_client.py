@@ -1,4 +1,4 @@
-"""A submission's answers are hints: the arena and the judge's clock count."""
+"""Drives the runner in a box. A submission's answers are hints: the arena and the judge's clock count."""
 
 from __future__ import annotations
 
@@ -50,31 +50,32 @@ from grader.schemas.own_case import StepChoice
 if TYPE_CHECKING:
     import torch
 
-# Processor time; mapping descriptors takes far less.
+# Processor time; mapping a few descriptors takes far less.
 _BIND_SECONDS = 10.0
-# 65,536 elements take 0.3 s.
+# Looking up 65,536 elements takes 0.3 s.
 _WRITERS_SECONDS = 10.0
-# By then the runner waits behind the closed gate for an allocation, a synchronous copy or a compilation: the
-# gate opens, and the call counts as ungated.
+# A later runner waits behind the closed gate for an allocation, a synchronous copy or a compilation. The gate opens,
+# and the call counts as ungated.
 _GATED_SECONDS = 2.0
-# For a box that was late: every case would wait.
+# For a box that was late once: every case would wait.
 _IMPATIENT_SECONDS = 0.1
 # Output may lag this much behind the answer.
 _MARK_SECONDS = 2.0
 _MARK_POLL_SECONDS = 0.0005
-# A GPU may report a fault this long after the limit.
+# A GPU may report a fault this long after a call's limit.
 _FAULT_SECONDS = 3.0
 _LATE_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Timed:
+    #: See ``grader.judge.gate``.
     before: float
     gate: float
     after: float
-    #: Host time until queued, hidden behind the gate.
+    #: The call's host time until queued, hidden behind the gate.
     host: float
-    #: Waiting for the runner outside the window.
+    #: All waiting for the runner outside the window.
     between: float = 0.0
 
 
@@ -83,10 +84,15 @@ class Answer:
     #: Since the gate opened.
     seconds: float
     failure: Failure | None
+    #: Kernels launched with zero programs.
     empty_launches: list[str]
+    #: A control's measure of its call.
     control_s: float | None = None
+    #: Of a surveyed call.
     seen: Seen | None = None
+    #: By the emulated GPU's model.
     modelled_s: float | None = None
+    #: The counted work.
     profile: CallProfile | None = None
     unfreed: Unfreed | None = None
     forgotten: Forgotten | None = None
@@ -94,7 +100,7 @@ class Answer:
     #: It waited for the device behind the closed gate, where a wait returns at once.
     waits_left_out: bool = False
     sampled: Sampled | None = None
-    #: Warp instructions, emulated.
+    #: Warp instructions on an emulated GPU.
     instructions: int = 0
     step: Stepped | None = None
     quiz: Sequence[QuizFact] = ()
@@ -102,19 +108,19 @@ class Answer:
 
     @property
     def may_have_waited(self) -> bool:
-        """A left-out wait may explain the fault, and the process still works."""
+        """True if a left-out wait may explain the fault, and the process still works."""
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
 @dataclass
 class CompilingTime:
-    """That a submission may still claim, in all its boxes."""
+    """Seconds that a submission may still claim for compiling, in all its boxes together."""
 
     left: float = limits.KERNELS_OF_SUBMISSION_SECONDS
 
 
 class Ungated(Exception):
-    """The call did not queue: time it ungated."""
+    """The call did not queue behind a closed gate: time it ungated."""
 
 
 class RunnerClient:
@@ -130,6 +136,7 @@ class RunnerClient:
         self._compiling = compiling or CompilingTime()
         self.memory_bytes = memory_bytes
         self.environment: dict[str, str] = {}
+        # Seconds by step.
         self.start_seconds: dict[str, float] = {}
         self._device = device
         self._stream = device.stream
@@ -138,16 +145,17 @@ class RunnerClient:
         self._closed = False
         self._token = secrets.token_hex(8)
         self._marks_come = True
-        self._last_read = 0
+        self._last_read = 0  # the round of the last printed()
         self._seen_waiting = False
+        # A call has not returned.
         self._calling = False
-        # It failed to answer: close it.
+        # The box failed to answer and must be closed.
         self.lost = False
-        # A call was right only with the gate open from the start, as are later calls.
+        # A call was right only with the gate open from the start, as all later calls are made.
         self.needs_open_gate = False
 
     def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
-        """Another submission, for ``seconds``; our boxes only."""
+        """Serve another submission for ``seconds``: our boxes only."""
         self._channel.interrupt = interrupt
         clocked: Clocked = self.box  # type: ignore[assignment]
         clocked.live_for(seconds)
@@ -184,7 +192,7 @@ class RunnerClient:
         return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
-        """The artefact is a sealed ``memfd``: a path could be manipulated."""
+        """The artefact is a sealed ``memfd``: anyone could manipulate a path."""
         if artefact is None:
             self._channel.send({"op": "load", **message})
         else:
@@ -196,12 +204,13 @@ class RunnerClient:
         message = {"op": "bind", "memory": self._device.memory, "entries": arena.entries()}
         with phase("bind"):
             if self._stream is not None:
-                self._stream.settle()  # before the runner has the memory
+                self._stream.settle()  # old contents must be gone before the runner has the memory
             self._channel.send(message, [self._gate.descriptor, *arena.descriptors()])
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
-        """GPU memory is free once no process maps it. A box in a call does not listen, so it is ended."""
+        """GPU memory is free only when no process maps it. A box that has not returned does not listen, so it is
+        ended."""
         if self._calling and not self._channel.gone():
             with suppress(BoxUnavailable):
                 self.box.kill()
@@ -214,9 +223,9 @@ class RunnerClient:
     ) -> Answer:
         """One untimed call with an open gate.
 
-        Library loads and Triton's compiles have a separate budget, longer compilations another
-        (``_expect_queued``); then ``seconds`` begin. ``survey``: see ``grader.judge.survey``;
-        ``of_emulated``: see ``call``.
+        Libraries load and Triton compiles within a separate budget, longer compilations in another, see
+        ``_expect_queued``; then ``seconds`` begin. ``survey``: see ``grader.judge.survey``; ``of_emulated``: see
+        ``call``.
         """
         arena.reveal(inputs)
         self._gate.next_round()
@@ -226,10 +235,8 @@ class RunnerClient:
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
     def call(self, arena: Arena, inputs: Inputs, seconds: float, **of_emulated: Any) -> Answer:
-        """One call behind the gate. Raises a ChannelError if it does not return. ``of_emulated``, for an
-        emulated GPU: ``count`` work, run a ``sample`` of blocks (``CountedSample``), ``unchecked``, ``watch``
-        kernels.
-        """
+        """One call behind the gate. Raises a ChannelError if it does not return. ``of_emulated``, for an emulated
+        GPU: ``count`` work, run a ``sample`` of blocks (``CountedSample``), ``unchecked``, ``watch`` kernels."""
         if self.needs_open_gate:
             return self.open_call(arena, inputs, seconds, **of_emulated)
         self._ask(of_emulated=of_emulated)
@@ -255,13 +262,13 @@ class RunnerClient:
         step: StepChoice | None = None,
         wanted: dict[str, Any] | None = None,
     ) -> Answer:
-        """Record a block on an emulated GPU: the failing one, that of ``step``, or one that would write the
-        element ``wanted`` (a ``Would`` with array and element). Tests nothing.
-        """
+        """Record a block on an emulated GPU: the failing one, that of ``step``, or one that would write the element
+        ``wanted`` (a ``Would`` with array and element). Tests nothing."""
         chosen = step.model_dump() if step is not None else None
         return self._open_with(arena, inputs, seconds, {"record": wanted or chosen or True})
 
     def quiz_call(self, arena: Arena, inputs: Inputs, seconds: float, seed: int) -> Answer:
+        """``Answer.quiz`` has facts drawn from ``seed``."""
         return self._open_with(arena, inputs, seconds, {"quiz": seed})
 
     def _open_with(self, arena: Arena, inputs: Inputs, seconds: float, more: Mapping[str, Any]) -> Answer:
@@ -273,7 +280,7 @@ class RunnerClient:
         return self._returned(opened, allowance)
 
     def open_call(self, arena: Arena, inputs: Inputs, seconds: float, **of_emulated: Any) -> Answer:
-        """Gate open from the start: waits are real."""
+        """With the gate open from the start, waits are real."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
@@ -282,9 +289,8 @@ class RunnerClient:
         return self._returned(opened, allowance)
 
     def writers(self, array: str, first: int, found: ErrorMap, given: Sequence[str] = ()) -> Writers | None:
-        """Who wrote the element ``first`` (flat) and a map's cells in the last call, and what it read of
-        ``given``, on an emulated GPU. A box that does not answer is then ``lost``.
-        """
+        """Writers of the element ``first`` (flat) and a map's cells in the last call, and what it read of ``given``,
+        on an emulated GPU. A box that does not answer is then ``lost``."""
         if not self._device.modelled:
             return None
         asked = {"width": found.width, "tile": found.tile, "rows": found.rows, "columns": found.columns}
@@ -308,12 +314,11 @@ class RunnerClient:
     ) -> tuple[Timed, Answer]:
         """One round: reveal, open, wait for done, then both checks within the window.
 
-        Not ``gated``: the gate is open before the request, so host time counts. Raises Ungated, or a
-        ChannelError.
+        Not ``gated``: the gate is open before the request, so host time counts. Raises Ungated, or a ChannelError.
         """
-        # Made here: it may be slow.
+        # Made here, because it may be slow.
         allowance = self._allow(seconds, exact=True)
-        # First: a longer blocked runner polls more slowly.
+        # First: the longer a runner's stream is blocked, the more slowly it polls.
         with phase("settle"):
             if self._stream is not None:
                 self._stream.before_round()
@@ -365,13 +370,13 @@ class RunnerClient:
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
                 return False
-            # The round is late: asking disturbs nothing.
+            # The round is late anyway: asking disturbs nothing.
             self._channel.ask()
             deadline = time.perf_counter() + min(left, _LATE_LOOK_SECONDS)
         return True
 
     def _release(self) -> None:
-        """The device's next work would wait for this box, too. Ends it if nothing else helps."""
+        """Stop waiting for this box: the device's next work would wait too. If that fails, end the box."""
         if self._gate.give_up():
             return
         if self._channel.gone():
@@ -380,7 +385,7 @@ class RunnerClient:
         self._gate.give_up()
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
-        """Seconds until the call waits at the gate."""
+        """Returns the seconds until the call waits at the gate."""
         start = time.perf_counter()
         self._ask(marked=False)
         try:
@@ -408,9 +413,8 @@ class RunnerClient:
         return f"<{self._token}:{self._gate.round}>"
 
     def _expect_queued(self, allowance: Allowance, *, compiles: bool = False) -> None:
-        """``compiles``: claimed compiling is free, up to ``limits.KERNELS_OF_CALL_SECONDS`` and the
-        submission's rest. Raises StillCompiling.
-        """
+        """``compiles``: claimed compiling does not count, up to ``limits.KERNELS_OF_CALL_SECONDS`` and the
+        submission's rest. Raises StillCompiling."""
         grants = compiles and not self.on_processor
         of_call = limits.KERNELS_OF_CALL_SECONDS if grants else 0.0
         deadline, since, kernel = allowance, 0.0, ""
@@ -438,7 +442,7 @@ class RunnerClient:
                 return
 
     def _said_of_call(self, deadline: Allowance) -> Queued | Compiling | Compiled:
-        """A runner that keeps sending gets no more time than a silent one."""
+        """A runner that keeps sending messages gets no more time than a silent one."""
         said = self._channel.expect(OfCall, deadline)
         if said.round != self._gate.round:
             raise BoxLied("it reported another round than the requested one")
@@ -495,8 +499,8 @@ class RunnerClient:
     def printed(self) -> bytes:
         """Output since the last ``printed``.
 
-        The runner prints a mark after each call: answers take another channel. Late output is dropped, as it
-        must not count as the next call's.
+        The runner prints a mark after each call, because answers take another channel. Late output is dropped: it must
+        not count as the next call's.
         """
         data = bytearray(self.box.output())
         number, mark = self._gate.round, self._mark().encode()
@@ -507,7 +511,7 @@ class RunnerClient:
             time.sleep(_MARK_POLL_SECONDS)
             data += self.box.output()
         marks = list(re.finditer(rb"<%s:(\d{1,9})>" % self._token.encode(), data))
-        # On a stopped host, late marks are worth waiting for.
+        # Late marks on a stopped host are worth waiting for.
         self._marks_come = self._marks_come or bool(marks)
         late = [mark.end() for mark in marks if int(mark[1]) <= self._last_read < number]
         self._last_read = number
@@ -515,16 +519,18 @@ class RunnerClient:
         return re.sub(marks[0].re, b"", bytes(data[start:])) if marks else bytes(data)
 
     def end(self) -> BoxEnd | None:
-        """None while it seems to live."""
+        """None while the box seems to live."""
         return self.box.end(limits.BOX_END_SECONDS)
 
     def finish(self, seconds: float) -> bytes:
+        """Let the runner end by itself, and return its output."""
         with suppress(OSError):
             self.box.connection.shutdown(socket.SHUT_RDWR)
         self.box.end(seconds)
         return self.box.output()
 
     def close(self) -> BoxEnd:
+        """May be called again."""
         end = self.box.kill()
         if not self._closed:
             self._closed = True

@@ -1,7 +1,7 @@
 """GPU-only cases on the emulated GPU: a sample of blocks, on arrays whose pages are filled when touched.
 
-Blocks that likely work on chosen elements run (``sandbox/emulator/sample.py``); what they wrote is compared.
-Chosen elements that stay unwritten show that the kernel leaves some out.
+Blocks that most likely work on chosen elements run (``sandbox/emulator/sample.py``); what they wrote is compared.
+Unwritten chosen elements mean that the kernel leaves some out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 # Blocks that take elements in order write at least this share of the chosen ones below 2^31.
 _IN_ORDER = 0.75
-# If less is written, elements are left out. If threads take equal numbers, up to half of all blocks idle.
+# If less is written, elements are left out. If threads take equal numbers of elements, up to half of all blocks are
+# idle.
 _FAIR_SHARE = 0.5
 
 
@@ -68,6 +69,7 @@ def not_covered(why: str) -> CaseFault:
 def examine(
     challenge: Challenge, case: Case, arena: LargeArena, answer: Answer, memory_bytes: int
 ) -> tuple[CaseFault | None, Mismatch | None]:
+    """The fault that the sample shows, if any."""
     sampled, failure = answer.sampled or Sampled(), answer.failure
     if failure is not None and failure.kind == "checker":
         fault = of_exception(failure, "solve ran", memory_bytes)
@@ -97,13 +99,13 @@ def examine(
 
 
 def values_are_compared(challenge: Challenge) -> bool:
+    """True if pieces are contiguous and no checker needs whole ones."""
     return challenge.manifest.has_checked_results and challenge.checker is None
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
     """A real GPU might have succeeded: it has more time and memory, and shares arrays with the host. Raises
-    BoxKilled.
-    """
+    BoxKilled."""
     found = of_broken_channel(client, error, "solve ran", seconds)
     end = client.box.end()
     if end is not None and end.signal == signal.SIGBUS:
@@ -166,6 +168,8 @@ def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
 
 
 class _Asked:
+    """Joins wanted places along ``[pieces]`` to one piece for the reference."""
+
     def __init__(self, challenge: Challenge, case: Case, arena: LargeArena, wanted: torch.Tensor) -> None:
         """``wanted``: distinct, ascending."""
         import torch
@@ -202,7 +206,7 @@ class _Asked:
     def at(
         self, name: str, shape: tuple[int, ...], along: int, places: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Right values and scales of errors; ``places`` are flat."""
+        """Right values and scales of errors at flat places."""
         import torch
 
         stride = math.prod(shape[along + 1 :])
@@ -222,6 +226,7 @@ def _wrong(
     arena: LargeArena,
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
 ) -> Mismatch | None:
+    """Of many places, only some are checked."""
     import torch
 
     manifest = challenge.manifest
@@ -270,7 +275,7 @@ def _left_out(
     sampled: Sampled,
 ) -> CaseFault | None:
     for arg in manifest.results:
-        # An in-out's old value, written, does not show: touched places count.
+        # Writing an in-out's old value does not show: touched places count.
         places = written[arg.name][0] if arg.kind is Kind.OUTPUT else arena.touched(arg.name)[0]
         finding = _left_out_of(manifest, arena, arg, places, sampled)
         if finding is not None:
@@ -327,10 +332,10 @@ def _left_out_of(
 
 
 def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[list[int], int]:
-    """Also the first element whose index needs more than 32 bits."""
+    """Also the first element that needs an index of more than 32 bits."""
     if isinstance(buffer, LargeBuffer):
         return buffer.targets, BEYOND
-    # A small result: elements of the inputs' targets.
+    # A small result: elements that correspond to the inputs' targets.
     assert manifest.pieces is not None
     large = max(
         (buffer for buffer in arena.buffers.values() if isinstance(buffer, LargeBuffer)),

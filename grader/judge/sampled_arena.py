@@ -1,4 +1,4 @@
-"""For arrays too large for this machine: pages are filled when touched."""
+"""Arrays too large for this machine, for the emulated GPU: pages are filled when touched."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from grader.judge.oracle import scalar_values
 if TYPE_CHECKING:
     import torch
 
-# From here on, indices need more than 32 bits.
+# Indices from here on need more than 32 bits.
 BEYOND = 1 << 31
+# Chosen elements: among all, and among those beyond 32 bits.
 _DRAWN, _DRAWN_BEYOND = 10, 6
 
 
 class LargeBuffer(Buffer):
-    """The array, its pages' pattern, and a byte per filled page. No guard zones: the emulated GPU refuses
-    accesses outside.
-    """
+    """The array, its pages' pattern, and a byte for each filled page. No guard zones: the emulated GPU refuses
+    accesses outside."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], targets: list[int], seed: int) -> None:
         import torch
@@ -146,7 +146,7 @@ class LargeArena(Arena):
 
 def _targets(count: int, seed: int) -> list[int]:
     dice = random.Random(f"{seed} {count}")  # noqa: S311 - its seed is secret
-    # 2^29 and 2^30: byte offsets of 4-byte elements exceed 31 and 32 bits.
+    # 2^29 and 2^30: byte offsets of 4-byte elements no longer fit 31 and 32 bits.
     found = [count - 1, BEYOND, BEYOND - 1, BEYOND + 1, 0, count // 2, 1 << 30, 1 << 29]
     found += [dice.randrange(count) for _ in range(_DRAWN)]
     if count > BEYOND:

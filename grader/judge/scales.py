@@ -1,6 +1,5 @@
-"""Scales of errors: the reference's ``magnitude``, or the step that ``[tolerance.NAME]`` takes from an
-argument.
-"""
+"""Each result's scale of errors: the reference's ``magnitude``, or the step that ``[tolerance.NAME]`` takes from an
+argument."""
 
 from __future__ import annotations
 
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def scales_of(challenge: Challenge) -> Callable[..., Any] | None:
-    """From inputs, scalars and sizes to a scale per result, NaN if its values are the scale. None if all are."""
+    """A function of inputs, scalars and sizes that returns a scale per result, NaN if its values are the scale. None
+    if all are."""
     manifest = challenge.manifest
     values = dict.fromkeys((*manifest.sizes, *(arg.name for arg in manifest.scalars)), 1)
     steps = {
@@ -32,7 +32,7 @@ def scales_of(challenge: Challenge) -> Callable[..., Any] | None:
         import torch
 
         results = {arg.name: arg for arg in manifest.results}
-        # Functions may overwrite arguments.
+        # The functions may overwrite their arguments.
         kept = {name: given[name].clone() for name in steps.values() if name not in results}
         if len(kept) < len(set(steps.values())) or challenge.reference.magnitude is None:
             copies = {name: _copy(value) for name, value in given.items()}
@@ -61,9 +61,8 @@ def _named(challenge: Challenge, returned: Any) -> dict[str, torch.Tensor]:
 def _spread(
     challenge: Challenge, arg: Argument, own: ResultTolerance, step: torch.Tensor, shape: tuple[int, ...]
 ) -> torch.Tensor:
-    """Each element's step (float64). Dimensions of ``step`` are the first of ``shape``. Infinite or NaN steps
-    allow nothing.
-    """
+    """Each element's step (float64). Dimensions of ``step`` are the first of ``shape``. Infinite or NaN steps allow
+    nothing."""
     import torch
 
     step = step.double().abs()

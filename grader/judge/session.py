@@ -1,3 +1,5 @@
+"""Judges one submission from start to report."""
+
 from __future__ import annotations
 
 import math
@@ -78,7 +80,7 @@ _INTERRUPTED_EVERY = 0.05
 
 
 class OutOfTime(Exception):
-    pass
+    """Judging took longer than limits.JUDGING_CLOCK_SECONDS."""
 
 
 @dataclass
@@ -89,7 +91,7 @@ class Session:
     on_progress: Callable[[JudgingProgress], None]
     #: Raises when the answer is no longer wanted.
     interrupt: Callable[[], None]
-    #: Waits until the judge cannot disturb the next timing.
+    #: Waits until the judge itself cannot disturb the next timing.
     quiet: Callable[[], None] = lambda: None
     kept_control: KeptControl | None = None
     spent: dict[str, float] = field(default_factory=dict)
@@ -98,12 +100,12 @@ class Session:
     kernels: Sequence[KernelUsage] = ()
     library_ops: Sequence[str] = ()
     kills: int = 0
-    #: The host computes a part of its result.
+    #: The workload whose result the host computes in part.
     on_host: str = ""
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
     quiz: list[DrawnQuestion] = field(default_factory=list)
-    #: Rules for compiled code: broken, and a sentence on those unchecked.
+    #: Broken rules for compiled code, and a sentence on those that could not be checked.
     broken_rules: list[BrokenRule] = field(default_factory=list)
     unchecked: str = ""
     _watched: Watched = field(default_factory=Watched)
@@ -132,11 +134,12 @@ class Session:
         )
         self._kept = KeptResults() if self.request.own is not None else None
         self._public = [case for case in self.request.cases if not case.hidden]
-        # Hidden cases come last: a box that has seen them must produce nothing that its author can read, not
-        # even an error's text or an operation's name.
+        # Hidden cases come last: a box that has seen them must not produce anything that its author can read, not even
+        # an error's text or an operation's name.
         self._hidden = [case for case in self.request.cases if case.hidden]
 
     def _leave_out_what_does_not_fit(self) -> None:
+        """The report names left-out public cases, and counts hidden ones."""
         challenge, plan = self.request.challenge, self.device.memory_plan
         if plan is None:
             return
@@ -210,6 +213,7 @@ class Session:
         return own_run(request.challenge, request.own, case, request.seed_of(case), self._kept)
 
     def _under_tool(self) -> CardToolRun | None:
+        """None if the source did not load."""
         own = self.request.own
         if (
             own is None
@@ -223,9 +227,8 @@ class Session:
             return run_under(own.tool, self.request, self._launcher, self.device)
 
     def _judge_with_room(self) -> Outcome:
-        """If the judge runs out of device memory, end the submission's boxes to see if they had it. Raises
-        JudgeFailure if not.
-        """
+        """If the judge runs out of device memory, end the submission's boxes to see if they had taken it. Raises
+        JudgeFailure if not."""
         try:
             return self._judge_through_kills()
         except Exception as error:
@@ -243,16 +246,15 @@ class Session:
                     "Does another program use the GPU? `nvidia-smi` names it.",
                 )
             time.sleep(_INTERRUPTED_EVERY)
-        # Secret: a submission could choose the amount to leak hidden cases.
+        # The amount stays secret: a submission could choose it to leak hidden cases.
         log.info("memory_kept", lacked=lacked)
         cases = [case for case in self._reports if not case.hidden]
         kept = self._report(Verdict.MEMORY_LIMIT, cases=cases, detail=_KEPT_MEMORY, hint=_KEEP_LESS)
         return Outcome(report=kept)
 
     def _judge_through_kills(self) -> Outcome:
-        """Judge again if a box was killed from outside. Submissions cannot cause that
-        (``sandbox/runner/supervise.py``), so a host that keeps killing is our failure.
-        """
+        """Judge again if a box was killed from outside. A submission cannot cause that (see
+        ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
         while True:
             try:
                 return self._judge()
@@ -337,6 +339,7 @@ class Session:
         return bool(self.broken_rules)
 
     def _compile(self) -> CompileResult:
+        """Compiled ahead, or now in a separate box."""
         language = self.request.language
         plain = request_of(self.request.challenge, language, self.request.source, self.device.architecture)
         request = with_names(plain, self.request.own)
@@ -350,7 +353,7 @@ class Session:
             return compile_source(self.boxes, wanted, self.interrupt)
 
     def _kernels_ahead(self, artefact: Artefact) -> bytes | None:
-        """Calls compile missing kernels."""
+        """Missing kernels are compiled when they are called."""
         request = self.request
         if not request.language.kernels_ahead or self.device.on != ON_GPU:
             return None
@@ -379,10 +382,10 @@ class Session:
             start=self._launcher.submission,
             on_case=self._tell_case,
             device=self.device,
-            # Autotuning launches every variant: watch later calls.
+            # Autotuning launches every variant: watch only later calls.
             warm_up=self.device.warm_up_cases
             or (self._rules_apply and self.device.modelled and self.request.language.torch),
-            # With one GPU only.
+            # Both work with one GPU only.
             mistakes=(
                 Mistakes(self.request.challenge, self.request.language, self.request.source)
                 if self.request.challenge.manifest.gpus == 1
@@ -395,6 +398,7 @@ class Session:
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:
+        """Returns a living box that may go on, if any."""
         with self._clock("cases"):
             last = suite.run(client, self._public)
         self._launcher.needs_open_gate = suite.needs_open_gate
@@ -403,7 +407,7 @@ class Session:
         return last
 
     def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:
-        """Onlookers see begin and end, but no single case; with ``Request.conceals`` no precise time."""
+        """An onlooker sees begin and end, but no single case; with ``Request.conceals`` no precise time."""
         if not self._hidden:
             return
         self._tell(state, self._total - 1, "Testing hidden cases")
@@ -416,7 +420,7 @@ class Session:
 
     @contextmanager
     def _in_steps(self) -> Iterator[None]:
-        """Wait for a coarse step of time, however the block ends."""
+        """Wait until a coarse step of time is over, however the block ends."""
         began = time.perf_counter()
         try:
             yield
@@ -473,7 +477,7 @@ class Session:
         if self.request.language.torch:
             self._survey(subject, [half.workload for half in halves])
         living = self._draw_quiz(suite, subject)
-        # The state never returns from timing to testing.
+        # The state never goes back from timing to testing.
         self._test_hidden(suite, living, State.TIMING)
         if not suite.passed:
             return self._outcome(suite.reports, log)
@@ -489,9 +493,8 @@ class Session:
         return self._accepted(suite, log, timed, control)
 
     def _draw_quiz(self, suite: Suite, subject: RunnerClient) -> RunnerClient | None:
-        """Before the box sees a hidden case. Returns the box if still usable: failing costs the submission
-        nothing.
-        """
+        """Call before the box sees a hidden case. Returns the box if still usable: failing here costs the submission
+        nothing."""
         one = self.request.challenge.manifest.gpus == 1
         if not (self.request.quiz and self.device.modelled and suite.passed and one):
             return subject
@@ -541,7 +544,7 @@ class Session:
         return Outcome(report=accepted, baselines=fresh, quiz=self.quiz)
 
     def _is_crowded_out(self, workload: Workload) -> bool:
-        """An untimed workload would count, and fit if nothing else used the GPU."""
+        """True if an untimed workload would count, and would fit if nothing else used the GPU."""
         challenge, plan = self.request.challenge, self.device.memory_plan
         counts = is_ranked(challenge.manifest, workload, self.device)
         return counts and (plan is None or plan.fits_alone(challenge, workload))

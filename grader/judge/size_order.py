@@ -1,4 +1,4 @@
-"""Submissions that take sizes in another order than the signature, as other platforms' kernels do.
+"""Finds submissions that take sizes in another order than the signature, as kernels from other platforms do.
 
 Evidence: cases pass in another order, or exactly if certain sizes are equal.
 """
@@ -27,12 +27,13 @@ _SHARE = 0.8
 _TRIED_CASES = 2
 _FAILED = (CaseVerdict.WRONG_ANSWER, CaseVerdict.RUNTIME_ERROR)
 
+# Size of the signature -> size whose value is passed instead.
 Order = Mapping[str, str]
 Passes = Callable[[Sequence[str], Order], bool]
 
 
 def size_order_hint(suite: Suite, language: Language) -> str:
-    """Empty without evidence. Trials have separate boxes, which never see a hidden case."""
+    """Empty without evidence. Trials run in separate boxes, which never see a hidden case."""
     trial = _Trial(suite, time.perf_counter() + limits.CASE_SECONDS)
     try:
         return explain(suite.challenge.manifest, language, suite.reports, trial.passes)
@@ -82,7 +83,7 @@ class _Trial:
 
 
 def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport], passes: Passes) -> str:
-    """Empty without evidence. ``passes``: by cases' names and order."""
+    """Empty without evidence. ``passes`` says if cases (by name) pass with an order."""
     names = manifest.sizes
     signature = f"The signature is: {declaration(manifest, language)}. {COMING}"
     if (tried := _worth_trying(manifest, cases)) and (order := _right_order(names, tried, passes)):
@@ -101,6 +102,7 @@ def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport],
 
 
 def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseReport]:
+    """The smallest cases whose sizes differ from each other, if nearly all of these fail."""
     differ = [case for case in cases if _tells_orders_apart(manifest, case)]
     failing = [case for case in differ if case.verdict in _FAILED]
     left = [case for case in differ if case.verdict is CaseVerdict.NOT_RUN]
@@ -143,7 +145,7 @@ def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str
 
 
 def _must_agree(names: Sequence[str], cases: Sequence[CaseReport]) -> bool:
-    """Cases with equal ``names`` pass and others fail. With sizes of 0 and 1, others may pass by luck."""
+    """True if cases with equal ``names`` pass and others fail. With sizes of 0 and 1, others may pass by luck."""
     equal: list[bool] = []
     different: list[bool] = []
     for case in cases:

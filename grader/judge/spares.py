@@ -1,6 +1,6 @@
 """One judge's spare boxes: how many, and when they may start.
 
-A starting box uses a host core for seconds, then the GPU, which disturbs timings: during one none starts, and
+A starting box uses a host core for seconds, then the GPU, and would disturb any timing. So during one none starts, and
 starting ones wait or are paused.
 """
 
@@ -21,14 +21,14 @@ from grader.sandbox.pool import SpareBoxes
 _ARRIVALS_SECONDS = 60.0
 # Enough if each imports for seconds and uses the GPU for half of a submission's two seconds.
 _BESIDE = 8
-# Without a submission for this long, none is expected.
+# If no submission comes within this time, none is expected.
 _NEXT_SECONDS = 0.5
-# Longer with a spare left: a submission would wait for a start.
+# Longer if a spare is left: a submission during a start would wait.
 _NEXT_WITH_SPARE_SECONDS = 2.0
 
 
 class Spares:
-    """``least``: of each language, even without submissions; 0: none."""
+    """``least``: spares of each language, even without submissions; 0: none."""
 
     def __init__(self, device: BoxDevice, maker: BoxMaker, least: int) -> None:
         self._device = device
@@ -44,6 +44,7 @@ class Spares:
         for language in device.languages():
             spec = submission_spec(device, language, limits.BOX_MEMORY_BYTES)
             pool = self._pools[language] = SpareBoxes(pool, spec, least, beside)
+        # Each pool asks the one before for boxes that it lacks.
         self.boxes = pool
         self._came: dict[Language, deque[float]] = defaultdict(lambda: deque(maxlen=self._most))
 
@@ -75,7 +76,7 @@ class Spares:
             pool.release()
 
     def patience(self) -> float:
-        """Seconds without a submission until boxes may start."""
+        """Seconds without a submission after which boxes may start."""
         if self._device.on_processor:
             return 0.0
         return (
@@ -83,7 +84,7 @@ class Spares:
         )
 
     def refill(self) -> None:
-        """While nothing is judged: start needed boxes, end others."""
+        """Nothing is judged: start needed boxes, end others."""
         for language, pool in self._pools.items():
             pool.count = self._wanted(language)
         for pool in self._all:
@@ -91,11 +92,12 @@ class Spares:
             pool.refill()
 
     def _wanted(self, language: Language) -> int:
+        """The host's processor has no core for many."""
         if not self._least or self._device.on_processor:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
         came = sum(arrival > since for arrival in self._came[language])
-        # The next submission precedes a box that imports torch.
+        # The next submission would come too early for a box that imports torch.
         ahead = 1 if came and language.torch else 0
         return max(self._least, min(self._most, came + ahead))
 

@@ -1,6 +1,6 @@
-"""An extra untimed call of a finished submission shows torch's own operations.
+"""An extra untimed call of a finished submission shows which operations torch itself ran.
 
-A flag for staff: the submission reports it, so no verdict and no time depends on it.
+It is a flag for staff: the submission reports it, so no verdict and no time depends on it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Survey:
 def survey(
     client: RunnerClient, request: Request, workloads: Sequence[Workload], device: ArrayDevice
 ) -> Survey:
-    """Calls until an operation is seen. The box was judged, so it may fail."""
+    """Call until an operation is seen. A failing box has no effect: it has been judged."""
     kernels: dict[str, KernelUsage] = {}
     with suppress(ChannelError):
         for workload in workloads:
@@ -47,7 +47,7 @@ def survey(
 def library_operations(
     client: RunnerClient, request: Request, cases: Sequence[Case], device: ArrayDevice
 ) -> Sequence[str]:
-    """Torch's: calls until some are seen."""
+    """Torch's operations: calls until some are seen."""
     with suppress(ChannelError):
         for case in cases:
             if operations := _survey_case(client, request, case, device).library_ops:
@@ -63,7 +63,7 @@ def _survey_case(client: RunnerClient, request: Request, case: Case, device: Arr
     manifest = request.challenge.manifest
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
     arena = Arena(manifest, case.sizes, scalar_values(manifest, case), device.memories, without=case.without)
-    # Torch does all operations even if kernels do part of theirs.
+    # Torch does all of its operations even if kernels do a part of theirs.
     part: dict[str, Any] = {"sample": {"seed": 0, "targets": [], "fill": False}, "unchecked": True}
     try:
         client.bind(arena)

@@ -1,3 +1,5 @@
+"""Times a submission against a control, doubtful workloads again, and missing baselines."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -26,6 +28,7 @@ log = get_logger(__name__)
 
 # Workload -> baseline -> microseconds (None: too short to measure).
 Baselines = dict[str, dict[str, float | None]]
+# Takes the number of finished workloads and a label.
 Tell = Callable[[int, str], None]
 # Characters.
 _MOST_WHY = 300
@@ -68,26 +71,26 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """Control, submission, control; never alive together while timed (``Stopwatch``), except that our
-    control's box idles.
-    """
+    """The order is control, submission, control. They are never alive together while timed (see ``Stopwatch``),
+    except that our control's box idles."""
 
     request: Request
     device: TimedDevice
     launcher: Launcher
     tell: Tell
-    #: Adds to the seconds of a name.
+    #: Adds to the seconds spent under a name.
     clock: Clock
-    #: Waits until the judge cannot disturb the next timing.
+    #: Waits until the judge itself cannot disturb the next timing.
     quiet: Callable[[], None] = lambda: None
-    #: Also those measured again.
+    #: Including those that were measured again.
     taken: list[Reading] = field(default_factory=list)
     #: Modelled times: workloads printed something that no report shows.
     silenced: bool = False
-    #: Modelled times: what kernels did per workload.
+    #: Modelled times: what kernels did in each workload.
     watched: dict[str, Constructs] = field(default_factory=dict)
     #: Modelled times: workloads with less counted work than they need.
     too_fast: list[str] = field(default_factory=list)
+    #: Workload -> baseline -> why it has no time.
     untimed: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def control(self) -> RunnerClient | None:
@@ -96,9 +99,8 @@ class Timekeeper:
             return self.launcher.control()
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        """Half of the control's rounds, before the submission lives. Rounds right after another submission
-        are as good.
-        """
+        """Half of the control's rounds, before the submission lives. Rounds right after another submission are as
+        good."""
         workloads, kept = self.fitting(), self.launcher.kept_control
         if kept is not None and (known := kept.rounds(self.request.challenge, workloads)):
             return [Half(workload, rounds) for workload, rounds in zip(workloads, known, strict=True)]
@@ -143,14 +145,14 @@ class Timekeeper:
         return found
 
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:
-        """Measured again: plainly charged for work outside the gate, or with a disturbed control.
+        """Workloads to measure again: plainly charged for work outside the gate, or with a disturbed control.
 
-        A busy machine rarely looks like hidden work twice. Only the second time counts, so a submission gains
-        no more than by resubmitting.
+        A busy machine rarely looks like hidden work twice. Only the second time counts, so a submission gains no more
+        than by resubmitting.
         """
         if not self.device.confirms:
             return []
-        # Its leftovers may slow the control's second half.
+        # Leftovers of the submission may slow the control's second half.
         return [half for reading, half in zip(timed, halves, strict=True) if reading.measured.doubtful]
 
     def confirmed(
@@ -168,10 +170,10 @@ class Timekeeper:
         return [again.get(reading.workload.name, reading) for reading in timed]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
-        """Those that are not frozen, after the submission's box ended.
+        """Time baselines that are not frozen, after the submission's box ended.
 
-        Doubtful or unknown times are measured up to three times: an idle GPU changes its clocks. A frozen
-        time stays forever, so only sure ones, or "too short to measure", are frozen.
+        Doubtful or unknown times are measured up to three times: an idle GPU changes its clocks. A frozen time stays
+        forever, so only sure ones, or "too short to measure", are frozen.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
@@ -228,6 +230,7 @@ class Timekeeper:
     def _time_named(
         self, found: Baselines, workloads: Sequence[Workload], control: RunnerClient | None
     ) -> None:
+        """Leaves out those that fail."""
         challenge, on = self.request.challenge, self.device.on
         for baseline in named_baselines.applicable(challenge, on):
             missing = [
@@ -282,7 +285,7 @@ class Timekeeper:
         after = self._control_rounds(control, workload, f"after {part}", challenge)
         measured = self._settle(workload, own, before, after)
         costs = self.device.round_costs
-        # The kept costs are submissions'.
+        # Only compare: the kept costs are submissions'.
         return measured if costs is None else replace(measured, company=not costs.is_usual(measured.cost))
 
     def _settle(

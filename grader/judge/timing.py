@@ -1,4 +1,4 @@
-"""A workload's rounds, one call each, for grader/judge/rule.py."""
+"""Makes a workload's rounds, one call each, for grader/judge/rule.py."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from grader.scoring import KNOWN_WITHIN, Z95, midmean, midmean_error, midmean_in
 
 log = get_logger(__name__)
 
-# Above a round's cost, below a workload.
+# Longer than a round's cost, shorter than a workload.
 CONTROL_US = 1000.0
 # Share of counted rounds with outliers, and the least number per recipe.
 RARE_SHARE = 0.6
@@ -42,18 +42,18 @@ _FEW_RECIPES = 2
 _SHORT_WARM_UPS = 3
 # Share of counted rounds that check inputs for writes.
 _INPUTS_SHARE = 0.5
-# For an interval, even of a slow control or baseline.
+# An interval needs these, even of a slow control or baseline.
 _FEWEST_ROUNDS = 3
 
-# Larger differences come from different states of the device.
+# A larger difference comes from different states of the device.
 _DRIFT_ERRORS = 3.0
 
 
 def drifted(gates: Sequence[float], share: float) -> bool:
-    """The halves differ beyond chance and by more than ``share``.
+    """True if the halves differ beyond chance and by more than ``share``.
 
-    A warm GPU takes 0.4 % longer for matrix products. The earlier half is then dropped, else the time depends
-    on the number of rounds. Provoking it gains nothing.
+    A warm GPU takes 0.4 % longer for matrix products. The earlier half is then dropped, else the time depends on the
+    number of rounds. Provoking it gains nothing.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -63,6 +63,8 @@ def drifted(gates: Sequence[float], share: float) -> bool:
 
 
 class WrongInTiming(Exception):
+    """The submission is wrong, although its cases passed."""
+
     def __init__(self, case: Case, seed: int, mismatch: Mismatch | None, answer: Answer) -> None:
         why = mismatch.model_dump_json(exclude_none=True) if mismatch else answer.failure
         super().__init__(f"a timed call of '{case.name}' with seed {seed} gave a wrong answer: {why}")
@@ -84,13 +86,14 @@ class TooSlow(Exception):
 
 
 def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int:
-    """More if few rounds would hold ordinary inputs, or if calls are too short to be ``ranked``."""
+    """More if few rounds would hold ordinary inputs, or if calls are too short to be ``ranked``: their rounds say
+    less."""
     more = recipes > _FEW_RECIPES or not ranked
     return plan.rounds + (plan.rounds // 2 if more else 0)
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
-    """Rounds with outliers, by recipe: chance might omit one."""
+    """Rounds with outliers of each recipe: chance might leave one out."""
     if not recipes:
         return []
     together = min(fewest, max(int(fewest * RARE_SHARE), _RARE_LEAST * recipes))
@@ -98,7 +101,7 @@ def rare_counts(fewest: int, recipes: int) -> list[int]:
 
 
 class BaselineFailed(JudgeFailure):
-    pass
+    """A baseline cannot be timed here."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,7 @@ class Asked:
 class Stopwatch:
     """One workload's rounds. ``part`` seeds them: no part draws another's inputs.
 
-    Each half of the control has a stopwatch: an idling submission could slow the control and be credited for
-    it.
+    Each half of the control has a stopwatch: an idling submission could slow the control and be credited for it.
     """
 
     def __init__(
@@ -144,7 +146,7 @@ class Stopwatch:
     def control(self, client: RunnerClient) -> list[ControlRound]:
         """Half of the rounds, with each call's known seconds. Raises a ChannelError.
 
-        With staging, all ask the same: drawing takes longer than a round.
+        With staging, all ask the same, because drawing takes longer than a round.
         """
         if self.device.staging is not None:
             self._kept = self._draw(self.case)
@@ -155,7 +157,8 @@ class Stopwatch:
             return self._rounds(client, rounds, rounds, record, checked=False, gated=True)
 
     def own(self, client: RunnerClient, *, checked: bool = True) -> Own:
-        """Of a submission, or (not ``checked``) a baseline. Raises WrongInTiming, TooSlow, or a ChannelError."""
+        """The rounds of a submission, or (not ``checked``) a baseline. Raises WrongInTiming, TooSlow, or a
+        ChannelError."""
         # Warm-up rounds share a question: drawing takes longer than a round.
         self._kept = self._draw(self.case)
         with self._bound(client):
@@ -168,7 +171,7 @@ class Stopwatch:
                 self._kept = None
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=gated)
             except Ungated:
-                # One unqueued call makes all rounds ungated: a submission must not choose which ones are.
+                # One call that does not queue makes all rounds ungated: a submission must not choose which ones are.
                 self._kept, gated, record = None, False, self.device.record()
                 self._warm_up_rounds(client, checked=checked, gated=False)
                 rounds = self._rounds(client, fewest, most, record, checked=checked, gated=False)
@@ -222,9 +225,8 @@ class Stopwatch:
         checked: bool,
         gated: bool,
     ) -> list[ControlRound]:
-        """``fewest`` rounds, and up to ``most`` while they differ and time is left. Never fewer: a submission
-        could gamble.
-        """
+        """``fewest`` rounds, and up to ``most`` while they differ and time is left. A submission never makes fewer,
+        else it could gamble."""
         end = time.perf_counter() + self.plan.seconds
         kept: list[ControlRound] = []
         questions = self._questions(fewest, kept) if checked else repeat((self.case, True))
@@ -237,8 +239,8 @@ class Stopwatch:
             if not counts:
                 self._special_round(client, case, gated=gated)
                 continue
-            # Comparing inputs takes as long as a memory-bound call. A kernel that writes into them does so in
-            # each call, or gains nothing.
+            # Comparing inputs takes as long as a memory-bound call. A kernel that writes into them does so in each
+            # call, or gains nothing.
             inputs = self._dice.random() < _INPUTS_SHARE
             timed = self._round(client, case, checked=checked, gated=gated, inputs=inputs)
             if record is None or record.round_counts():
@@ -271,7 +273,7 @@ class Stopwatch:
                 raise TooSlow(in_calls=which, limit=limit, fewest=fewest, made=made)
 
     def _known_well(self, rounds: Sequence[ControlRound]) -> bool:
-        """Few rounds widen the published interval."""
+        """The published interval is wider if there are few rounds."""
         gates = [timed.gate for timed, _ in rounds]
         steady = Z95 * midmean_error(gates) <= self.plan.enough * midmean(gates)
         return steady and midmean_interval(gates).within(KNOWN_WITHIN / 2)
@@ -279,14 +281,14 @@ class Stopwatch:
     def _special_round(self, client: RunnerClient, case: Case, *, gated: bool) -> None:
         try:
             self._round(client, case, checked=True, gated=gated)
-        except ChallengeInvalid as error:  # special values may not fit the sizes (indices)
+        except ChallengeInvalid as error:  # special values may not fit the workload's sizes (indices)
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
     def _questions(self, fewest: int, kept: Sequence[ControlRound]) -> Iterator[tuple[Case, bool]]:
-        """Endless, with True if the round counts; a submission cannot see which.
+        """Endless questions, with True if the round counts; a submission cannot see which.
 
-        Every series has all recipes of outliers and special values: else a submission could provoke more
-        rounds (uneven calls, heat) and skip work in them. For unranked rounds the first is enough.
+        Every series has all recipes of outliers and special values: else a submission could provoke more rounds (uneven
+        calls, heat) and skip work in them. For unranked rounds the first is enough.
         """
         while True:
             asked = not kept or midmean([timed.gate for timed, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
@@ -325,7 +327,7 @@ class Stopwatch:
                 outside = self._watch.forbidden_write(question, inputs=inputs)
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or outside
             if mismatch is not None or answer.failure is not None:
-                # A left-out wait must not excuse a kernel that is sometimes wrong.
+                # Even if a wait was left out: that must not excuse a kernel that is sometimes wrong.
                 raise WrongInTiming(asked.case, asked.seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
@@ -344,7 +346,7 @@ class Stopwatch:
         return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on, room=room))
 
     def _fresh_seed(self) -> int:
-        """Unpredictable without the key; never repeats."""
+        """Unpredictable without the key; no round had it before."""
         self._drawn += 1
         text = f"{self.case.name}:{self._part}:round {self._drawn}".encode()
         return int.from_bytes(hmac.digest(self._key, text, hashlib.sha256)[:6], "big")

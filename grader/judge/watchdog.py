@@ -1,7 +1,7 @@
-"""Lifts the hold on the judge's stream if the judge cannot.
+"""Lifts the hold on the judge's stream if the judge itself cannot.
 
-A launch that must load a kernel may wait for the held stream, and with it the thread that would lift the
-hold. Everything runs once before the rounds, so this should not happen; if it does, only the round is lost.
+A launch that must load a kernel may wait for the held stream, and with it the thread that would lift the hold.
+Everything runs once before the rounds, so this should not happen; if it does, only the round is lost.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _LOOK_SECONDS = 0.5
 
 
 class Watchdog:
-    """``lift`` runs in a thread if a block ``within`` takes over ``seconds``."""
+    """Calls ``lift`` in a thread if a block ``within`` takes more than ``seconds``."""
 
     def __init__(self, lift: Callable[[], None], seconds: float) -> None:
         self._lift, self._seconds = lift, seconds
         self._due: float | None = None
         self._lifted = False
-        # Never lift the next block for one that ends at that moment.
+        # The next block must never be lifted for one that ends at that moment.
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None

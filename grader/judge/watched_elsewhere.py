@@ -1,3 +1,5 @@
+"""Runs a submission for another board also on an emulated GPU, for ``grader.judge.constructs``."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

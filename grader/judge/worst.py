@@ -1,3 +1,5 @@
+"""Finds the worst elements of a wrong result on the tensors' device, and copies only those."""
+
 from __future__ import annotations
 
 import math
@@ -19,13 +21,14 @@ class Suspects:
     want: torch.Tensor
     wrong: torch.Tensor
     poisoned: torch.Tensor | None = None
+    #: See ``allowed_error``.
     magnitude: torch.Tensor | None = None
 
     def errors(self) -> torch.Tensor:
         return (self.got.double() - self.want.double()).abs()
 
     def comparable(self) -> torch.Tensor:
-        """Wrong elements with a finite error (bool, flat)."""
+        """True for each wrong element with a finite error (bool, flat)."""
         import torch
 
         found = self.wrong & torch.isfinite(self.errors())
@@ -51,9 +54,7 @@ def _ulps(scale: torch.Tensor, allowance: Allowance) -> torch.Tensor:
 def allowed_error(
     want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """The largest error that passes, per element (float64), for the scale ``|want|``, or ``magnitude`` if
-    finite.
-    """
+    """The largest error that passes, per element (float64), for the scale ``|want|``, or ``magnitude`` if finite."""
     import torch
 
     if not want.is_floating_point():
@@ -81,9 +82,8 @@ def unit_sizes(
 def wrong_elements(
     got: torch.Tensor, want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Bool, flat. Integers may differ by ``steps``, floats by ``allowed_error``. NaN passes if and only if
-    NaN is right; infinities need the same sign.
-    """
+    """True for each wrong element (bool, flat). Integers may differ by ``steps``, floats by ``allowed_error``. NaN
+    passes if and only if NaN is right; infinities need the same sign."""
     import torch
 
     if not want.is_floating_point():
@@ -109,9 +109,8 @@ def _steps_apart(got: torch.Tensor, want: torch.Tensor, steps: int) -> torch.Ten
 def worst_elements(
     suspects: Suspects, shape: tuple[int, ...], allowance: Allowance | None = None, first_place: int = 0
 ) -> list[WorstElement]:
-    """Worst first: without a finite error, then by error, then by place. Without an allowance, values must be
-    exact. ``first_place``: of the first suspect, flat.
-    """
+    """Worst first: without a finite error, then by error, then by place. Without an allowance, values must be exact.
+    ``first_place``: the first suspect's flat place."""
     found = [(place, index_of(first_place + place, shape)) for place in _places(suspects)]
     return [_element(suspects, place, index, allowance) for place, index in found]
 

@@ -1,3 +1,5 @@
+"""Queries for a profile, which read only that person's rows, or the first few of a challenge."""
+
 from __future__ import annotations
 
 import json
@@ -50,7 +52,7 @@ class BoardBest:
 
 
 def submission_events(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
-    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``. ``without``: competitions (ids)."""
+    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, outside the competitions ``without`` (ids)."""
     table = SubmissionRow
     found = session.execute(
         select(table.challenge, table.language, table.verdict, table.created_at, table.set_aside)
@@ -78,7 +80,7 @@ def entries(session: Session, user: int) -> list[BoardBest]:
 
 
 def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
-    """By ``BoardBest.id``, as in ``grader.records.ranks``, in one statement on the boards' index."""
+    """``BoardBest.id`` -> rank as in ``grader.records.ranks``, counted in the boards' index in one statement."""
     table, own = SubmissionRow, _OWN
     if not entries:
         return {}
@@ -101,9 +103,9 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
 
 
 def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
-    """``without``: competitions (ids)."""
+    """Challenges that this student solved first. ``without``: competitions (ids)."""
     table, author, own = SubmissionRow, UserRow, _OWN
-    # In the words of the progress index.
+    # Worded like the condition of the progress index.
     solved = (
         select(own.challenge)
         .where(own.user_id == user, own.verdict == Verdict.ACCEPTED, text(f"own.{GRADED}"))

@@ -1,3 +1,5 @@
+"""Submissions behind busy GPUs whose kernels can be compiled before their turn."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -26,12 +28,15 @@ class WaitingSource:
     language: Language
     source: str
     request_id: str | None
-    # Such as sm_90a.
+    # For nvcc, such as sm_90a.
     architecture: str
 
 
 def behind_busy_devices(session: Session, now: datetime, silent_s: float) -> list[WaitingSource]:
-    """In order. Locks nothing: a worker may take one a moment later."""
+    """The next few of each device whose workers are all busy, in order.
+
+    Claims and locks nothing: a worker may take one of them a moment later.
+    """
     paused = queues.pauses(session)
     if paused.of(queues.COMPILE):
         return []

@@ -1,7 +1,8 @@
-"""Compiled libraries by input hash, so hosts need no shared file system. The least recently used go first.
+"""Compiled libraries by the hash of their input, so hosts need no shared file system. The least recently used
+go first.
 
-Nobody waits for a reservation: if its worker dies, the worker that runs the submission compiles. Writers use
-``writing``.
+Nobody waits for a reservation: if its worker dies, the worker that runs the submission compiles. Writers call
+these functions within ``writing``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from grader.schemas.artefact import Artefact
 
 
 def store(session: Session, artefact: Artefact, now: datetime) -> None:
-    """Keeps an existing one."""
+    """An existing one stays."""
     values = {
         **artefact.model_dump(mode="json", exclude={"library"}),
         "library": artefact.library,
@@ -75,7 +76,7 @@ def known(session: Session, key: str) -> bool:
 
 
 def read(session: Session, key: str) -> Artefact | None:
-    """None if missing, only reserved, or damaged."""
+    """None if it is missing, only reserved, or damaged."""
     row = session.get(ArtefactRow, key)
     if row is None or not row.size:
         return None
@@ -94,7 +95,7 @@ def read(session: Session, key: str) -> Artefact | None:
 
 
 def use(session: Session, key: str, now: datetime, toolkit: str | None = None) -> bool:
-    """True if this version of the compiler (None: any) made it; it is then kept longer."""
+    """True if this version of the compiler (None: any) made it. It is then kept longer."""
     conditions: list[ColumnElement[bool]] = [ArtefactRow.key == key]
     if toolkit is not None:
         conditions.append(ArtefactRow.toolkit == toolkit)

@@ -23,8 +23,8 @@ class Attempts:
 
 
 def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[Attempts]:
-    """Each submission by its last judgement under a published version, without cancelled ones, our failures
-    and runs. A voided one is not accepted. ``without``: competitions (ids).
+    """Each submission once, outside the competitions ``without`` (ids), by its last judgement under a
+    published version. Without cancelled ones, our failures and runs. A voided one is not accepted.
     """
     table = SubmissionRow
     draft = (

@@ -1,4 +1,4 @@
-"""Frozen: measuring a reference again must not change speedups."""
+"""Frozen reference times: measuring a reference again must not change speedups."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""A board at one moment; updates read only its new submissions."""
+
 from __future__ import annotations
 
 import math
@@ -19,11 +21,12 @@ Stamp = tuple[float, ...]
 EMPTY: Stamp = (0, 0, 0)
 
 
-# The order of summation changes the last digits.
+# The last digits of a sum depend on the order of summation.
 _DIGITS = 12
 
 
 def stamp(session: Session, board: Board) -> Stamp:
+    """Changes with every submission that joins, leaves, or gets another time."""
     return _rounded(*session.execute(select(*_stamp()).where(*conditions(board))).one())
 
 
@@ -39,7 +42,7 @@ def stamps(session: Session, device: str) -> dict[Board, Stamp]:
 
 
 def _stamp() -> list[ColumnElement[Any]]:
-    # With times: a new judgement keeps the id, and one submission may come as another goes.
+    # With times: a new judgement keeps the id, and one submission may come while another goes.
     return [
         func.count(),
         func.sum(SubmissionRow.id),
@@ -60,7 +63,7 @@ _WINDOW = 2_000
 _MOST = 5_000
 
 
-# Relative, between the database's sum of times and ours.
+# Between the database's sum of times and ours, relative.
 _SUMS_DIFFER = 1e-11
 
 
@@ -75,7 +78,7 @@ class BoardSnapshot:
 
 
 def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
-    """``stamp`` was read before, so the next call finds changes since."""
+    """``stamp`` was read before, so the next call finds changes in between."""
     floor = max(0, last_id(session) - _WINDOW)
     late = frozenset(entry.submission for entry in accepted_after(session, board, floor))
     by_user = {entry.user: entry for entry in entries(session, board, without)}
@@ -85,8 +88,8 @@ def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collect
 def snapshot_after(
     session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
 ) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
-    """The board at ``stamp``, and its new submissions, also those ``without`` a rank. None if anything else
-    changed.
+    """The board as of ``stamp``, and its new submissions, including those ``without`` a rank. None if
+    anything else changed.
     """
     late = accepted_after(session, board, before.floor)
     came = [entry for entry in late if entry.submission not in before.late]

@@ -23,7 +23,7 @@ def of_hook(session: Session, sha256: str) -> CatalogueSourceRow | None:
 
 
 def order(row: CatalogueSourceRow, by: int | None, now: datetime) -> None:
-    """Drops the result of a fetch in progress."""
+    """The result of a fetch in progress is dropped."""
     row.state, row.asked_at, row.asked_by = SyncState.WAITING, now, by
     row.attempt, row.lease = row.attempt + 1, None
 
@@ -39,7 +39,7 @@ def waiting(session: Session, now: datetime) -> int:
 
 
 def claim(session: Session, now: datetime) -> CatalogueSourceRow | None:
-    """Call within ``writing``."""
+    """Call it within ``writing``."""
     table = CatalogueSourceRow
     row = session.scalar(
         select(table).where(_free(now)).order_by(table.asked_at).limit(1).with_for_update(skip_locked=True)
@@ -51,7 +51,7 @@ def claim(session: Session, now: datetime) -> CatalogueSourceRow | None:
 
 
 def settle(session: Session, held: CatalogueSourceRow, state: SyncState, **values: object) -> bool:
-    """False if the claim was lost, or another fetch was ordered."""
+    """False if the claim was lost, or somebody ordered another fetch."""
     table = CatalogueSourceRow
     statement = (
         update(table)

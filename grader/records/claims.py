@@ -18,7 +18,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class Claim:
-    """``id`` and ``attempt`` fence all writes of its worker."""
+    """``id`` and ``attempt`` together fence everything that its worker writes."""
 
     id: int
     attempt: int
@@ -34,6 +34,7 @@ class Claim:
     run: bool
     competition: int | None = None
     final: bool = False
+    # Of a run: see ``SubmissionRow.own_case``.
     own_case: str | None = None
 
     @property
@@ -56,7 +57,7 @@ class ClaimRequest:
     toolkit: str | None = None
     # Also take uncompiled submissions, if they come first.
     uncompiled: bool = False
-    # Its GPU's UUID, or its host's name.
+    # UUID of its GPU, or its host's name.
     machine: str = ""
 
 
@@ -67,7 +68,7 @@ class Claimed:
 
 
 def claim(session: Session, request: ClaimRequest) -> Claimed:
-    """Take the next submission that the device can run. Call within ``writing``.
+    """Take the next submission that the device can run. Call it within ``writing``.
 
     The worker compiles it unless its compiler made the artefact. A worker without a compiler accepts any
     artefact, and sends submissions without one back to the compilers. While ``compile`` is paused, nothing
@@ -105,7 +106,7 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
 
 
 def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
-    """A final keeps one order, whichever row is compiled first."""
+    """A final follows one order, whichever row is compiled first."""
     table, bound = SubmissionRow, aliased(SubmissionRow)
     first = (
         select(bound.id)
@@ -120,7 +121,7 @@ def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
 def claim_to_compile(
     session: Session, devices: Iterable[str], worker: str, now: datetime, lease_s: float
 ) -> Claim | None:
-    """Call within ``writing``."""
+    """Call it within ``writing``."""
     if queues.pauses(session).of(queues.COMPILE) or workers.draining(session, worker):
         return None
     row = _next(session, _Wanted((*devices,), run=False, compile=True), now)
@@ -141,7 +142,7 @@ def _next(session: Session, wanted: _Wanted, now: datetime) -> SubmissionRow | N
     return session.scalars(_first(wanted), Moments.of(now).values).one_or_none()
 
 
-# Changes only when a new board registers.
+# Only changes when a new board registers.
 @lru_cache(maxsize=32)
 def _first(wanted: _Wanted) -> Select[SubmissionRow]:
     table, order = SubmissionRow, waiting_order(wanted.devices, Moments.parameters())
@@ -157,7 +158,7 @@ def _first(wanted: _Wanted) -> Select[SubmissionRow]:
         .where(*conditions)
         .order_by(order.c.priority.desc(), order.c.busy, order.c.place)
         .limit(1)
-        # PostgreSQL skips rows that another worker takes; SQLite has one writer.
+        # PostgreSQL skips rows that another worker is taking; SQLite has one writer.
         .with_for_update(of=table, skip_locked=True)
     )
 

@@ -1,3 +1,5 @@
+"""A competition's draws: its data and the order of its final."""
+
 from __future__ import annotations
 
 import hashlib
@@ -17,24 +19,24 @@ from grader.schemas.report import Sizes
 
 
 def derived(seed: str, what: str) -> bytes:
-    """HMAC-SHA-256 of ``what`` under ``seed`` (hex): anyone can recompute it once the seed is public."""
+    """HMAC-SHA-256 of ``what`` under ``seed`` (hex), which anyone can recompute once the seed is public."""
     return hmac.digest(bytes.fromhex(seed), what.encode(), hashlib.sha256)
 
 
 def provisional_key(seed: str, challenge: str) -> str:
-    """Hex, for all submissions to ``challenge`` while the competition runs."""
+    """Hex: of all submissions' data for ``challenge`` while the competition runs."""
     return derived(seed, f"provisional:{challenge}").hex()
 
 
 def final_key(seed: str, challenge: str, repeat: int) -> str:
-    """Hex; the same for all finalists within a repeat."""
+    """Hex: all finalists get the same data within a repeat."""
     return derived(seed, f"final:{challenge}:{repeat}").hex()
 
 
 def final_order(
     seed: str, entries: Sequence[tuple[str, str]], repeats: int
 ) -> list[tuple[int, tuple[str, str]]]:
-    """Repeats count from 1. A randomised complete block design: a drifting machine slows all alike."""
+    """Repeats count from 1. A randomised complete block design, so a drifting machine slows all alike."""
     return [
         (repeat, entry)
         for repeat in range(1, repeats + 1)
@@ -74,6 +76,6 @@ _NAME_CHARS = 40
 
 
 def workload_name(sizes: Sizes) -> str:
-    """From the sizes, so a frozen baseline always fits them."""
+    """From the sizes, so a frozen baseline always belongs to them."""
     name = HiddenWorkload(sizes=sizes).name
     return name if len(name) <= _NAME_CHARS else f"sizes {hashlib.sha256(name.encode()).hexdigest()[:16]}"

@@ -27,7 +27,7 @@ from grader.schemas.submission import JudgingReason, SetAside, State
 
 
 def find(session: Session, slug: str, lock: bool = False) -> CompetitionRow | None:
-    """``lock``: until the transaction ends."""
+    """``lock``: until this transaction ends."""
     wanted = select(CompetitionRow).where(CompetitionRow.slug == slug)
     if lock:
         wanted = wanted.with_for_update().execution_options(populate_existing=True)
@@ -42,6 +42,7 @@ def challenges(session: Session, competition: int) -> Sequence[CompetitionChalle
 
 
 def team_of(session: Session, competition: int, user: int, mode: Mode) -> TeamRow | None:
+    """None if they left it."""
     return session.scalar(_teams(user).where(TeamRow.competition_id == competition, TeamRow.mode == mode))
 
 
@@ -58,6 +59,7 @@ def _teams(user: int) -> Select[TeamRow]:
 
 
 def open_windows(session: Session, user: int, challenge: str, now: datetime) -> list[CompetitionRow]:
+    """Those in which a submission of ``user`` for ``challenge`` counts now, official or virtual."""
     table, team = CompetitionRow, TeamRow
     official = (team.mode == Mode.OFFICIAL) & (table.starts_at <= now) & (table.ends_at > now)
     virtual = (team.mode == Mode.VIRTUAL) & (team.starts_at <= now) & (team.ends_at > now)
@@ -84,7 +86,7 @@ def to_end(session: Session, challenge: str, now: datetime) -> bool:
 
 
 def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
-    """Of competitions not yet begun, and drafts."""
+    """Of competitions that have not begun, including drafts."""
     table, chosen = CompetitionRow, CompetitionChallengeRow
     query = (
         select(chosen.challenge).join(table, table.id == chosen.competition_id).where(table.starts_at > now)
@@ -93,7 +95,7 @@ def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
 
 
 def with_frozen_boards(session: Session) -> list[int]:
-    """Nothing else may reveal their submissions."""
+    """With a freeze and no results yet: nothing else may reveal their submissions."""
     table = CompetitionRow
     return list(session.scalars(select(table.id).where(table.freeze_minutes > 0, table.results_at.is_(None))))
 
@@ -111,6 +113,7 @@ class Member:
 
 
 def members(session: Session, teams: Sequence[int]) -> dict[int, list[Member]]:
+    """Everyone who is or was in a team, in the order of joining."""
     table = RegistrationRow
     found: dict[int, list[Member]] = {team: [] for team in teams}
     chosen = table.team_id.in_(teams) if len(teams) < _IDS else table.team_id.is_not(None)
@@ -155,7 +158,7 @@ class Received(NamedTuple):
 def received(
     session: Session, competition: int, *conditions: ColumnElement[bool], regrade: int | None = None
 ) -> list[Received]:
-    """In order, without a final's. ``regrade``: include its unpublished judgements."""
+    """In the order received, without a final's. ``regrade``: include its unpublished judgements."""
     table, item = SubmissionRow, RegradeItemRow
     counting = rejudges.counting()
     if regrade is not None:
@@ -187,6 +190,7 @@ def received(
 
 
 def stamp(session: Session, competition: int) -> tuple[float, ...]:
+    """Changes with everything that a board shows."""
     table, team, entry = SubmissionRow, TeamRow, RegistrationRow
     judged = session.execute(
         select(
@@ -232,7 +236,7 @@ def final(session: Session, competition: int) -> FinalRow | None:
 
 
 def settled(session: Session, competitions: Collection[int]) -> set[int]:
-    """Whose final has begun or whose results are out. Locks the rows."""
+    """Their final has begun or their results are out. Locks the rows."""
     table = CompetitionRow
     locked = (
         select(table.id, table.results_at)
@@ -267,6 +271,7 @@ def open_regrades(session: Session, competition: int) -> list[int]:
 
 
 def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, SubmissionRow]]:
+    """In order, without sources."""
     table = FinalRunRow
     found = session.execute(
         select(table, SubmissionRow)

@@ -1,4 +1,4 @@
-"""Each query names the user: drafts are private."""
+"""Each query names the user: nobody else may see a draft."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftR
 
 
 def lock(session: Session, user: int) -> None:
-    """Prevents races with the check of ``based_on``."""
+    """Nothing races with the check of ``based_on``."""
     session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
 
 

@@ -1,4 +1,4 @@
-"""Rows of tables as lines of JSON and back, for either database.
+"""Rows of any table as lines of JSON and back, for either database.
 
 Tables come from the database, not the models: a newer grader makes a backup before its upgrade.
 """
@@ -33,6 +33,7 @@ _ROWS = 200
 
 
 def tables(connection: Connection) -> list[Table]:
+    """Each after the tables that it refers to."""
     return [table for table in _reflect(connection).sorted_tables if table.name != VERSION_TABLE]
 
 
@@ -53,6 +54,7 @@ def drop_all(connection: Connection) -> None:
 
 
 def lines(connection: Connection, table: Table) -> Iterator[bytes]:
+    """The columns' names, then a line per row."""
     yield _line([column.name for column in table.columns])
     ordered = select(table).order_by(*table.primary_key.columns)
     for row in connection.execute(ordered, execution_options={"yield_per": _ROWS}):
@@ -109,7 +111,7 @@ def _value(connection: Connection, table: Table, name: str, value: Any) -> Any:
 
 
 def _go_on_counting(connection: Connection, table: Table) -> None:
-    """Explicit ids do not advance PostgreSQL's sequences."""
+    """PostgreSQL's id sequences do not notice explicit ids."""
     if connection.dialect.name != "postgresql" or "id" not in table.columns:
         return
     sequence = connection.scalar(select(func.pg_get_serial_sequence(table.name, "id")))

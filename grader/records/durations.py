@@ -17,12 +17,12 @@ from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason, State
 
 SAMPLE = 100
-# A judgement longer than this factor of the usual, such as an endless loop, predicts only its author's next
-# one, if at most a tenth of the authors have any.
+# A judgement longer than this factor of the usual is an outlier, such as an endless loop, if at most a tenth
+# of the authors have any. It predicts only its author's next one.
 OUTLIER = 3.0
 _OUTLIERS = 0.1
 _REMEMBERED = timedelta(hours=1)
-# Of the mean over all work, in judgements of the same work.
+# Weight of the mean over all work, in judgements of the same work.
 _PRIOR = 2.0
 
 
@@ -38,6 +38,8 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
+    """From the claim that led to its verdict."""
+
     user: int
     work: Work
     created: datetime
@@ -52,23 +54,24 @@ class Judged:
 
 @dataclass(frozen=True)
 class Durations:
-    # Without outliers, each author once.
+    # Mean without outliers, each author counted once.
     usual: float
-    # Shrunk to ``usual`` if few are known.
+    # Drawn towards ``usual`` if few are known.
     works: Mapping[Work, float] = field(default_factory=dict)
     outliers: Mapping[tuple[int, str], float] = field(default_factory=dict)
     spans: Mapping[Work, Sequence[float]] = field(default_factory=dict)
-    # Between two judgements of a worker if the second waited.
+    # Between two judgements of a worker if the second one waited.
     pause: float = 0.0
 
     def of(self, work: Work, user: int | None = None) -> float:
+        """Expected duration of the user's next one, or of anybody's."""
         usual = self.works.get(work, self.usual)
         return usual if user is None else self.outliers.get((user, work.challenge), usual)
 
     def left(self, elapsed: float, work: Work, user: int, endless: float, limit: float) -> float:
         """Expected seconds until a judgement that has run for ``elapsed`` ends: the mean of those of its work
         that ran longer. Without any, twice ``elapsed``; beyond ``OUTLIER`` times the usual it counts as an
-        endless loop, which takes about ``endless`` seconds. ``limit`` bounds it.
+        endless loop, which takes about ``endless`` seconds. ``limit`` ends it in any case.
         """
         expected = self.of(work, user)
         if elapsed < expected:
@@ -81,11 +84,11 @@ class Durations:
 
 
 def durations(session: Session, device: str, now: datetime) -> Durations | None:
-    """From the last claim. None without a history."""
+    """None without a history. Counts from the last claim."""
     found = _recent(session, device)
     if found is None:
         return None
-    # Not from the sample: an author may repeat a loop after a hundred other submissions.
+    # Not from the sample: an author may send a loop again after a hundred other submissions.
     table, later = SubmissionRow, aliased(SubmissionRow)
     superseded = exists().where(
         later.user_id == table.user_id,
@@ -169,7 +172,7 @@ def _without_outliers(seconds: list[float]) -> list[float]:
 def _pause(judged: Sequence[Judged]) -> float:
     """Mean seconds from the end of a judgement until its worker takes a waiting one.
 
-    Rows forget their workers, so any free worker takes the next: the mean is the same.
+    A row forgets its worker, so any free worker takes the next: the mean is the same.
     """
     ends = deque(sorted(judgement.finished for judgement in judged))
     free: list[datetime] = []

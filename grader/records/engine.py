@@ -1,3 +1,5 @@
+"""SQLite in WAL mode by default, or PostgreSQL with the same code."""
+
 from __future__ import annotations
 
 import os
@@ -34,11 +36,12 @@ from grader.records.postgres import postgres_engine
 _BUSY_MS = 15_000
 _SWITCH_SECONDS = 0.005
 _WRITING = "grader_writing"
-# The web's threads per process: fewer would open connections at requests.
+# The web's threads per process: with fewer, requests would open connections.
 _POOL_SIZE = 8
 
 Sessions = sessionmaker[Session]
 
+# The request itself is fine.
 AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 
@@ -47,7 +50,7 @@ def make_engine(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         return postgres_engine(parsed)
-    # Error texts are logged, and parameters may be sources and password hashes.
+    # Parameters may be sources and password hashes, and error texts are logged.
     engine = create_engine(parsed, hide_parameters=True, pool_size=_POOL_SIZE)
     if (file := sqlite_file(engine)) is not None:
         _prepare_file(file)
@@ -58,7 +61,7 @@ def make_engine(url: str) -> Engine:
 
 def _prepare_file(file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # SQLite would make a file that others can read; its log and index get the file's mode.
+    # SQLite would make a file that others can read, and its log and index get the file's mode.
     with suppress(OSError):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     for kind in ("", "-wal", "-shm", "-journal"):
@@ -68,7 +71,7 @@ def _prepare_file(file: Path) -> None:
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # _begin_sqlite begins transactions
-    # Acknowledged data survives a power cut.
+    # FULL: acknowledged data survives a power cut.
     for pragma in (f"busy_timeout = {_BUSY_MS}", "foreign_keys = ON", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}")
     _switch_to_wal(connection)
@@ -76,7 +79,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 
 def _switch_to_wal(connection: Any) -> None:
     # SQLite's busy timeout does not cover this switch: of several processes that open a new file, all but one
-    # would fail at once.
+    # would get "locked" at once.
     deadline = time.monotonic() + _BUSY_MS / 1000
     while True:
         try:
@@ -107,6 +110,7 @@ def writing(sessions: Sessions) -> Iterator[Session]:
 
 @contextmanager
 def reading_on(sessions: Sessions) -> Iterator[Session]:
+    """A consistent view for several reads."""
     with sessions() as session, session.begin():
         if session.get_bind().dialect.name == "postgresql":
             session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -115,6 +119,7 @@ def reading_on(sessions: Sessions) -> Iterator[Session]:
 
 @contextmanager
 def writing_connection(engine: Engine) -> Iterator[Connection]:
+    """For migrations."""
     options = _to_write(engine.dialect.name)
     with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
@@ -140,7 +145,7 @@ def hurried_connection(engine: Engine, wait_ms: int) -> Iterator[Connection]:
 
 
 def _to_write(database: str) -> dict[str, Any]:
-    # Otherwise PostgreSQL autocommits.
+    # Otherwise connections to PostgreSQL autocommit.
     return {_WRITING: True, **({"isolation_level": "READ COMMITTED"} if database == "postgresql" else {})}
 
 
@@ -155,7 +160,7 @@ def moment(session: Session) -> datetime | ColumnElement[datetime]:
 
 
 def clock(session: Session) -> datetime:
-    """The database server's, in UTC: hosts may differ by more than a lease."""
+    """The database server's time in UTC: hosts may differ by more than a lease."""
     if session.get_bind().dialect.name == "postgresql":
         # The transaction's begin may have waited for a lock.
         now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()

@@ -1,4 +1,4 @@
-"""From indices alone."""
+"""Figures for operators, from indices alone."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
 
 def verdicts(session: Session) -> list[Verdicts]:
     table = SubmissionRow
-    # An index's columns, in its order.
+    # The columns of one index, in its order.
     keys = (table.challenge, table.language, table.device, table.verdict, table.kind)
     counts: Counter[tuple[str, str, str, str, bool]] = Counter()
     for challenge, language, device, verdict, kind, count in session.execute(
@@ -65,7 +65,7 @@ def verdicts(session: Session) -> list[Verdicts]:
 
 
 def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
-    """Workers that only compile are under ``compile``."""
+    """Living workers; those that only compile are under ``compile``."""
     alive = {row.name: row for row in workers.alive(session, now, silent_s)}
     alive |= {row.name: row for row in workers.compiling(session, now, silent_s)}
     found: dict[str, int] = {}

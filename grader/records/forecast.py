@@ -22,7 +22,7 @@ class Arrival:
 
     at: datetime
     priority: int
-    # Seconds by which the next like it is put back.
+    # Seconds by which another one like it is put back.
     back: float
     work: Work
     competition: int | None
@@ -78,7 +78,7 @@ class Running:
     user: int
     work: Work
     elapsed: float
-    # False for staff's orders and finals.
+    # False if staff ordered it, or for a final.
     of_author: bool = True
 
 
@@ -116,12 +116,14 @@ class Closing:
     competitions: Mapping[int, datetime]
 
     def of(self, challenge: str, competition: int | None) -> datetime | None:
+        """None if it has no end."""
         if competition is not None:
             return self.competitions.get(competition)
         return self.challenges.get(challenge)
 
 
 def closing(session: Session, now: datetime, lately: timedelta = timedelta()) -> Closing:
+    """Of everything that is open, or was within ``lately``."""
     table, part, contest = AssignmentRow, AssignmentPartRow, CompetitionRow
     assigned = session.execute(
         select(part.challenge, func.max(table.due_at).label("closes"))

@@ -16,7 +16,7 @@ class GpuRecord:
     uuid: str
     device: str
     model: str
-    # Such as sm_90a.
+    # For nvcc, such as sm_90a.
     architecture: str
 
 
@@ -28,5 +28,6 @@ def register(session: Session, gpu: GpuRecord, now: datetime) -> None:
 
 
 def architectures(session: Session) -> dict[str, str]:
+    """By board; the GPU seen last decides."""
     rows = session.execute(select(GpuRow.device, GpuRow.architecture).order_by(GpuRow.seen_at))
     return {row.device: row.architecture for row in rows}

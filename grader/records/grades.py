@@ -1,6 +1,6 @@
-"""Every judgement of a challenge, by student and time.
+"""Every judgement of a challenge, by student and time, for points.
 
-A course has tens of thousands: they come from one index and keep the database's form.
+A course has tens of thousands, so they are read from one index and stay in the database's form.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from grader.records.models.indexes import JUDGED
 from grader.schemas.report import Verdict
 
 _SQLITE_TIME = "%Y-%m-%d %H:%M:%S.%f"
-# With more ids, reading all is faster.
+# With more ids, reading everything is faster.
 _NAMED = 50
 
 
 class Judgement(NamedTuple):
     challenge: str
     user: int
-    # In the database's form.
+    # Received, in the database's form.
     at: Any
     id: int
     public_id: str
@@ -42,6 +42,7 @@ class Judgement(NamedTuple):
 def judgements(
     session: Session, challenges: Collection[str], users: Collection[int] | None = None
 ) -> Sequence[Sequence[Any]]:
+    """With the fields of Judgement, by challenge and student, oldest first."""
     # Making objects takes as long as reading.
     table = SubmissionRow.__table__.c
     at = type_coerce(table.created_at, String) if _sqlite(session) else table.created_at
@@ -64,7 +65,7 @@ def judgements(
     if users is not None and len(users) <= _NAMED:
         query = query.where(table.user_id.in_(users))
     found = session.connection().execute(query)
-    # Without conversion.
+    # Nothing needs conversion.
     rows: Sequence[Sequence[Any]] = found.cursor.fetchall()
     found.close()
     return rows
@@ -74,7 +75,7 @@ def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any
     """Per user; changes with their judgements of these challenges."""
     table = SubmissionRow.__table__.c
     ours = type_coerce(table.verdict, String) == Verdict.INTERNAL_ERROR.value
-    # Grouping by challenge takes PostgreSQL twice as long.
+    # By challenge, too, PostgreSQL would take twice as long.
     query = (
         select(
             *(table.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(table.id)),

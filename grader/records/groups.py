@@ -1,5 +1,5 @@
-"""A submission counts for its author and partners, noted on receipt: later changes of the group change
-neither points nor access.
+"""Groups of courses. For an assignment with groups a submission counts for its author and partners, noted
+when it is received: later changes of the group change neither points nor access.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from grader.schemas.course import CourseRole
 
 
 def name_of(session: Session, course: int, user: int) -> str:
+    """Empty without a group."""
     query = select(MemberRow.group_name).where(*_students(course), MemberRow.user_id == user)
     return session.scalar(query) or ""
 
@@ -29,6 +30,7 @@ def members(session: Session, course: int, name: str, accepted: bool = False) ->
 
 
 def members_with(session: Session, course: int, user: int) -> list[int]:
+    """Includes ``user``."""
     name = name_of(session, course, user)
     found = members(session, course, name, accepted=True) if name else []
     return found if user in found else [user]
@@ -54,7 +56,7 @@ def make_rows(session: Session, course: int, new_code: Callable[[], str]) -> Non
 
 
 def lock(session: Session, course: int, user: int) -> str:
-    """Its submissions then take turns."""
+    """Locked, so its submissions take turns."""
     name = name_of(session, course, user)
     if name:
         row = CourseGroupRow
@@ -71,6 +73,7 @@ def hand_in(session: Session, submission: int, assignment: int, partners: Collec
 
 
 def made_by(assignment: int, users: Collection[int]) -> ColumnElement[bool]:
+    """One of these users is the author, or a partner for that assignment."""
     partner = PartnerRow
     with_them = select(partner.submission_id).where(
         partner.assignment_id == assignment, partner.user_id.in_(users)
@@ -79,6 +82,7 @@ def made_by(assignment: int, users: Collection[int]) -> ColumnElement[bool]:
 
 
 def handed_in_together(session: Session, assignment: int, user: int) -> bool:
+    """A submission counts for the user and a partner."""
     partner = PartnerRow
     query = (
         select(partner.submission_id)
@@ -97,6 +101,7 @@ class Shared(NamedTuple):
 def shared(
     session: Session, assignments: Collection[int], users: Collection[int] | None = None
 ) -> Mapping[tuple[int, int], list[Shared]]:
+    """(Assignment, partner) -> what others handed in with them."""
     partner, found = PartnerRow, dict[tuple[int, int], list[Shared]]()
     query = (
         select(partner.assignment_id, partner.user_id, partner.submission_id, SubmissionRow.user_id)
@@ -112,6 +117,7 @@ def shared(
 
 
 def partners_of(session: Session, submission: int) -> set[int]:
+    """Of a submission (an id), or of the one that it judges again."""
     again = select(SubmissionRow.rejudge_of).where(SubmissionRow.id == submission)
     query = select(PartnerRow.user_id).where(
         or_(PartnerRow.submission_id == submission, PartnerRow.submission_id.in_(again))
@@ -120,6 +126,7 @@ def partners_of(session: Session, submission: int) -> set[int]:
 
 
 def partners_of_judgements(session: Session, judgements: Collection[int]) -> set[int]:
+    """Of the submissions that these rows judge again."""
     again = select(SubmissionRow.rejudge_of).where(SubmissionRow.id.in_(judgements))
     return set(session.scalars(select(PartnerRow.user_id).where(PartnerRow.submission_id.in_(again))))
 
@@ -130,11 +137,13 @@ def has_shared(session: Session, user: int) -> bool:
 
 
 def is_shared_with(user: int) -> ColumnElement[bool]:
+    """The user is a partner; also for later judgements."""
     mine = select(PartnerRow.submission_id).where(PartnerRow.user_id == user)
     return or_(SubmissionRow.id.in_(mine), SubmissionRow.rejudge_of.in_(mine))
 
 
 def are_partners(session: Session, assignment: int, one: int, other: int) -> bool:
+    """They handed in together for an assignment, or are in one group of its course now."""
     mine, theirs = aliased(PartnerRow), aliased(PartnerRow)
     both = exists().where(mine.assignment_id == assignment, mine.user_id == one)
     both = both.where(mine.submission_id == theirs.submission_id, theirs.assignment_id == assignment)

@@ -1,3 +1,5 @@
+"""Lists of submissions or of runs, newest first."""
+
 from __future__ import annotations
 
 import json
@@ -26,7 +28,7 @@ from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.similarity import Decision
 
-# The newest reports, of which one should name torch.
+# Reports searched for one with torch.
 _SEARCHED = 64
 
 
@@ -44,7 +46,7 @@ class History:
     runs: bool = False
     verdict: Verdict | None = None
     flag: Flag | None = None
-    # When received, inclusive.
+    # Received, both ends included.
     since: datetime | None = None
     until: datetime | None = None
     taught: Taught | None = None
@@ -75,6 +77,7 @@ class History:
 
     @property
     def by_flag(self) -> bool:
+        """The flag for similar submissions has a separate table."""
         return self.flag is not None and self.flag is not Flag.SIMILAR
 
     def narrow(self, query: Select[Any]) -> Select[Any]:
@@ -96,7 +99,7 @@ def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     if len(taught.challenges) == 1:
         of_challenges = table.challenge == taught.challenges[0]
     else:
-        # An expression: each challenge's index would need a sort; the index of all is in order.
+        # An expression: each challenge's index would need a sort, the one of all is in order.
         of_challenges = table.challenge.concat("").in_(taught.challenges)
     return [of_challenges, (table.user_id + 0).in_(students), rule]
 
@@ -113,6 +116,7 @@ def _similar() -> Select[str]:
 
 
 def count(session: Session, history: History) -> int:
+    """At most ``limits.LISTED_MOST``."""
     found = history.narrow(select(SubmissionRow.id)).limit(limits.LISTED_MOST).subquery()
     return session.scalar(select(func.count()).select_from(found)) or 0
 
@@ -128,7 +132,7 @@ def page(
     behind: list[ColumnElement[bool]] = []
     if older_than is not None:
         at = older_than.created_at
-        # So an index can start here.
+        # An index can start at the first condition.
         behind = [received <= at, or_(received < at, number < older_than.id)]
     return session.scalars(
         history.narrow(select(table))
@@ -141,7 +145,7 @@ def page(
 
 
 def last_versions(session: Session) -> dict[str, str]:
-    """Of python, torch and triton, in the newest report with torch; may be empty."""
+    """Of python, torch and triton, from the newest report with torch; may be empty."""
     newest = (
         select(ReportRow.submission_id, ReportRow.attempt)
         .order_by(ReportRow.submission_id.desc())

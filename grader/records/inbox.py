@@ -1,3 +1,5 @@
+"""The inbox of staff: flags of reports, similar pairs, regrade requests and reports of errors."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -32,6 +34,8 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Wanted:
+    """None means any."""
+
     # Ids; None: all courses.
     courses: Collection[int] | None
     elsewhere: bool
@@ -60,7 +64,7 @@ def flags(
 
 def _flags(query: Any, wanted: Wanted) -> Any:
     table, first = SubmissionRow, aliased(FlagRow)
-    # A flag on a later judgement is not a new item.
+    # The same flag on a later judgement is not a new item.
     repeated = exists().where(first.submission_id == table.rejudge_of, first.flag == FlagRow.flag)
     query = (
         query.select_from(FlagRow)
@@ -132,7 +136,7 @@ def _pairs(query: Any, wanted: Wanted) -> Any:
         own = select(SubmissionRow.public_id).where(SubmissionRow.user_id == wanted.user)
         known = own
         if wanted.courses is not None and not wanted.elsewhere:
-            # The filter must not reveal authors from elsewhere.
+            # The filter must not reveal the author of a submission from elsewhere.
             known = own.where(taught.belongs(MemberRow.course_id.in_(wanted.courses)))
         query = query.where(or_(pair.submission.in_(own), pair.other.in_(known)))
     if wanted.outcome is Outcome.OPEN:
@@ -156,6 +160,7 @@ def _of_courses(column: Any, wanted: Wanted) -> list[ColumnElement[bool]]:
 def requests(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[RegradeRequestRow, CourseRow, AssignmentRow, UserRow]]:
+    """Unanswered requests, which have no reviewers."""
     if wanted.outcome not in (None, Outcome.OPEN) or wanted.reviewer not in (None, 0):
         return []
     found = session.execute(
@@ -185,6 +190,7 @@ def _requests(query: Any, wanted: Wanted) -> Any:
 def errors(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[PostRow, CourseRow | None, UserRow | None]]:
+    """Reports of errors, which have no reviewers."""
     if wanted.outcome not in (None, Outcome.OPEN, Outcome.FINE) or wanted.reviewer not in (None, 0):
         return []
     found = session.execute(
@@ -216,6 +222,7 @@ def _errors(query: Any, wanted: Wanted) -> Any:
 
 
 def count_open(session: Session, wanted: Wanted, most: int) -> int:
+    """At most ``most`` of each kind."""
     total = 0
     queries = (
         _flags(select(FlagRow.submission_id.label("one")), wanted),
@@ -229,6 +236,7 @@ def count_open(session: Session, wanted: Wanted, most: int) -> int:
 
 
 def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[int, str]:
+    """Submission (id) -> slug of a wanted course."""
     if not rows:
         return {}
     query = (

@@ -1,4 +1,4 @@
-"""A SQLite database's log before it is opened, its pages when a platform starts."""
+"""Checks a SQLite database: its log before it is opened, its pages when a platform starts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-# SQLite reports these also for rows changed by hand.
+# SQLite also reports these for rows changed by hand.
 _ODD_ROWS = ("NULL value in ", "CHECK constraint failed in ")
-# Between readings of the clock.
+# Between two readings of the clock.
 _STEPS = 100_000
 _LOG_SECONDS = 60.0
 
 
 class DatabaseDamaged(GraderError):
-    """Nothing is served from the file, and nothing was changed."""
+    """The database's file is damaged. Nothing is served from it, and nothing was changed."""
 
     code = "database_damaged"
     status = 503
@@ -41,6 +41,7 @@ class DatabaseDamaged(GraderError):
 
 
 def sqlite_file(engine: Engine) -> Path | None:
+    """None if it is not SQLite."""
     name = engine.url.database
     if engine.dialect.name != "sqlite" or not name or name == ":memory:" or name.startswith("file:"):
         return None
@@ -48,7 +49,7 @@ def sqlite_file(engine: Engine) -> Path | None:
 
 
 def check_log(file: Path) -> None:
-    """Call before any process opens the file: SQLite drops data that it cannot read. Raises DatabaseDamaged."""
+    """Run before the first process opens the file: SQLite drops what it cannot read. Raises DatabaseDamaged."""
     if not any(file.with_name(f"{file.name}-{kind}").exists() for kind in ("wal", "shm")):
         return
     program = [sys.executable, "-I", str(Path(__file__).with_name("wal.py")), str(file.absolute())]
@@ -62,7 +63,7 @@ def check_log(file: Path) -> None:
 
 
 def check_pages(engine: Engine) -> str:
-    """For at most ``limits.INTEGRITY_SECONDS``. Raises DatabaseDamaged."""
+    """For at most ``limits.INTEGRITY_SECONDS``; returns a description. Raises DatabaseDamaged."""
     file = sqlite_file(engine)
     if file is None:
         return "checked by its server"

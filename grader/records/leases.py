@@ -20,7 +20,7 @@ _FREE: dict[str, Any] = {"worker": None, "lease_until": None}
 
 
 def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool:
-    """To the workers that run it. False if the lease was lost or it should be cancelled."""
+    """Release to the workers that run it. False if the lease was lost or it should be cancelled."""
     return move(
         session,
         held.id,
@@ -46,7 +46,7 @@ def renew(session: Session, held: Claim, until: datetime) -> bool:
 
 
 def shorten(session: Session, longest: datetime) -> int:
-    """After the clock was set back, older leases would last too long."""
+    """One from before the clock was set back would last too long."""
     table = SubmissionRow
     statement = (
         update(table)
@@ -74,23 +74,23 @@ def lease_state(session: Session, held: Claim) -> LeaseState:
 
 
 def progress(session: Session, held: Claim, state: State, view: ProgressView) -> bool:
-    """False if the lease was lost or the state cannot follow."""
-    # A submission that was given back keeps its attempt: without this, a worker presumed dead could move it
-    # into a state that no lease ends.
+    """False if the lease was lost or the state must not follow."""
+    # A submission that was given back keeps its attempt until the next claim: a worker presumed dead could
+    # move it into a state that no lease ends.
     still = SubmissionRow.state.in_(ACTIVE)
     stored = view.model_dump(mode="json")
     return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=stored)
 
 
 def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:
-    """False, with nothing stored, if the lease was lost."""
+    """False (and nothing stored) if the lease was lost."""
     done = move(
         session,
         held.id,
         held.attempt,
         State.DONE,
         verdict=report.verdict,
-        # Perhaps no longer the newest.
+        # The judged version, perhaps no longer the newest.
         version=report.version,
         finished_at=now,
         error="",
@@ -146,15 +146,15 @@ def give_back(
     cap: int | None = None,
     report: Report | None = None,
 ) -> State | None:
-    """The new state; None if it was not held.
+    """Returns its new state, or None if it was not held.
 
-    With ``cap`` this is our failure, and the cap-th ends the submission. A requested cancellation comes
-    first.
+    With ``cap`` this is a failure of ours, and the cap-th one ends the submission. A requested cancellation
+    comes first.
     """
     row = session.execute(
         select(SubmissionRow)
         .where(SubmissionRow.id == submission, SubmissionRow.attempt == attempt)
-        # hand_on releases it but keeps the attempt.
+        # After hand_on nobody holds it, but its attempt stays.
         .where(SubmissionRow.state.in_(ACTIVE))
         .with_for_update()
         .execution_options(populate_existing=True)
@@ -196,7 +196,7 @@ def give_back(
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL rejects NUL and lone surrogates."""
+    """PostgreSQL accepts neither NUL nor half a surrogate pair."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 

@@ -26,6 +26,7 @@ def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
 
 
 def names_of(session: Session, users: Iterable[int | None]) -> dict[int, str]:
+    """Of a few."""
     found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(set(users) - {None})))
     return {row.id: row.name for row in found}
 
@@ -36,5 +37,5 @@ def with_roles(session: Session, roles: Collection[str]) -> list[int]:
 
 
 def _anonymous() -> ColumnElement[bool]:
-    """In the database: parsing ten thousand preferences takes long."""
+    """Computed by the database: parsing the preferences of ten thousand people takes long."""
     return func.coalesce(UserRow.preferences["anonymous"].as_boolean(), False)

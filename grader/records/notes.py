@@ -1,4 +1,4 @@
-"""The caller checks that the reader is the author."""
+"""The caller checks that only the author reads a note."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of(session: Session, submissions: Collection[int]) -> dict[int, str]:
 
 
 def keep(session: Session, submission: int, text: str) -> None:
-    """Empty: remove. The caller locks the submission's row."""
+    """Empty removes it. The caller locks the submission's row."""
     table = NoteRow
     if not text:
         session.execute(delete(table).where(table.submission_id == submission))

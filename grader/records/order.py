@@ -1,4 +1,4 @@
-"""For claims and for the position that students see."""
+"""The order of the queue, for claims and for the position that students see."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ PRIORITIES = {
     JudgingReason.REJUDGE: -20,
 }
 _STEP = 10
-# After each such wait, a student's submission rises by one kind (10). Rejudges stay behind all students'
+# After each such wait, a student's submission goes up by one kind (10). Rejudges stay behind all students'
 # submissions.
 PATIENCE = timedelta(hours=1)
 
-# A run takes about a quarter of a submission's time. Somebody watches it, so it starts two turns ahead; after
-# an hour of patience, graded work precedes all runs.
+# A run takes about a quarter of a submission's time. Somebody watches it, so it starts two turns ahead;
+# graded work is ahead of all runs after an hour of patience.
 TURN, RUN_TURN = 4, 1
 RUN_AHEAD = 2 * TURN
 # Each recent turn of an author puts a submission back by this many seconds, or by this factor of the time
-# taken if that is more. By turns alone, new people would always overtake, and waits would be unpredictable.
+# taken if that is more. By turns alone, new people would always overtake, and nobody could predict a wait.
 TURN_BACK_S = 20.0
 TAKEN_BACK = 4.0
-# After this many turns all others go first: nobody's first waits behind somebody's fifth.
+# After this many turns all others go first: nobody's first submission waits behind somebody's fifth.
 _MANY = 4 * TURN
 MANY_BACK_S = 900.0
 
@@ -67,12 +67,14 @@ def compilable() -> ColumnElement[bool]:
 
 
 def runnable() -> ColumnElement[bool]:
+    """Compiled ones, and those that need no compiling."""
     table = SubmissionRow
-    # One condition for all states, here and below: indexes cannot search within OR.
+    # All states in one condition, here and below: an index cannot search within OR.
     return and_(table.state.in_(FREE), or_(table.state == State.WAITING, not_(_compiled())))
 
 
 def pending() -> ColumnElement[bool]:
+    """Yet to run, including those being compiled."""
     table = SubmissionRow
     free = table.state != State.COMPILING
     return and_(table.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
@@ -98,7 +100,7 @@ class Moments:
 
     @classmethod
     def parameters(cls) -> Moments:
-        """Once: building is slow, and claims hold SQLite's lock."""
+        """Built once: building takes long, and claims hold SQLite's lock."""
         return cls(*(bindparam(field.name, type_=UtcDateTime) for field in fields(cls)))
 
     @property
@@ -107,7 +109,7 @@ class Moments:
 
 
 def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
-    """Pending submissions of ``devices`` in one queue, with ``place`` (from 1) and ``busy`` (1 if a device
+    """Pending submissions of ``devices`` in one queue, with ``place`` (1 = next) and ``busy`` (1 if a device
     judges another one of the author, else 0).
 
     By priority, then by ``due``: the time of submission (seconds since 1970), put back by the author's recent
@@ -115,7 +117,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
     ``busy`` first: otherwise an author could quickly hold two workers.
     """
     table, on = SubmissionRow, list(devices)
-    # A sum, to use the index by time.
+    # A sum, so the index by time is used.
     who = table.user_id + literal_column("0")
     lately = (
         select(
@@ -126,7 +128,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
                 case((and_(table.state.in_(ACTIVE), table.device.in_(on), of_author()), 1), else_=0)
             ).label("busy"),
         )
-        # Pending ones count as the user's own ahead. Rejudges by staff are free.
+        # Pending ones already count among the user's own ahead. Rejudges by staff are not charged.
         .where(table.claimed_at > at.lately, not_(pending()), func.coalesce(table.rejudge_of, 0) == 0)
         .group_by(who)
         .cte("lately")
@@ -148,7 +150,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
             table.user_id,
             priority.label("priority"),
             table.created_at,
-            # Finals keep the times of their rows.
+            # Finals go by the times of their rows.
             (Seconds(table.created_at) + case((final, 0.0), else_=back)).label("due"),
             case((final, 0), else_=func.coalesce(lately.c.busy, 0)).label("busy"),
         )
@@ -206,7 +208,7 @@ class Waiting:
 
 
 def waiting(session: Session, device: str, now: datetime, compiled: bool = True) -> list[Waiting]:
-    """``compiled`` false: uncompiled ones come last, as claims skip them."""
+    """Next one first. ``compiled`` false: uncompiled submissions come last, as claims skip them."""
     order, table = waiting_order([device], Moments.of(now)), SubmissionRow
     columns = (
         order.c.id,

@@ -46,6 +46,7 @@ def take(session: Session, challenge: str, course: int) -> None:
 
 
 def is_free(session: Session, challenge: str) -> bool:
+    """Nothing was ever stored under the name."""
     used = (
         select(SubmissionRow.id).where(SubmissionRow.challenge == challenge),
         select(VersionRow.id).where(VersionRow.challenge == challenge),
@@ -57,5 +58,6 @@ def is_free(session: Session, challenge: str) -> bool:
 
 
 def courses_of(session: Session, user: int) -> frozenset[int]:
+    """As staff, or as a student who has accepted."""
     mine = (MemberRow.user_id == user, MemberRow.left_at.is_(None), taught.accepted())
     return frozenset(session.scalars(select(MemberRow.course_id).where(*mine)))

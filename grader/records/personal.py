@@ -1,7 +1,7 @@
-"""Every column that refers to an account or a submission, with its part in the export and its fate at
-deletion.
+"""Every column that refers to an account or a submission, its part in the export, and its fate when the
+person is deleted.
 
-Tests find columns that ``COLUMNS`` lacks, and remaining text that ``words`` lacks.
+Tests find columns that ``COLUMNS`` lacks, and text that stays without being in ``words``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Fate(StrEnum):
     """The row refers to an account without a name."""
 
 
-# The time of deletion, unless the column has a value.
+# The time of the deletion, unless the column has a value.
 NOW = object()
 
 
@@ -39,9 +39,10 @@ class PersonalColumn:
     column: str
     fate: Fate
     exported: bool
+    # New values of other columns of a row that stays.
     blank: Mapping[str, object] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
-    # ``grader.records.sources`` removes the row.
+    # ``grader.records.sources`` removes the row with the source.
     with_source: bool = False
 
     @property
@@ -87,8 +88,9 @@ COLUMNS = (
         "tokens.user_id",
     ),
     PersonalColumn("reports.submission_id", Fate.REMOVED, exported=True, with_source=True),
+    # The export has their sources.
     PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
-    # Courses must be able to show evidence.
+    # Evidence that courses must be able to show.
     _blanked("comments.author_id", text="", deleted_at=NOW),
     # Others replied.
     _blanked("posts.author_id", words="slug", text="", hidden_reason="", answer="", deleted_at=NOW),
@@ -105,7 +107,7 @@ COLUMNS = (
     _blanked("rubric_scores.user_id", reason=""),
     _blanked("voids.submission_id", reason=""),
     _blanked("course_voids.submission_id", reason=""),
-    # A person's new account must not send zero over the platform's grade.
+    # A new account of the same person must not send zero over the platform's grade.
     _blanked(
         "lti_scores.user_id",
         words="subject_sha256",
@@ -113,7 +115,7 @@ COLUMNS = (
         error="",
         held_until=None,
     ),
-    # The source takes the rest.
+    # The rest is removed with the source.
     _blanked(
         "submissions.user_id",
         words="public_id challenge language device worker machine request_id",
@@ -125,14 +127,14 @@ COLUMNS = (
     ),
     # Answers must not leave the server.
     _blanked("quiz_questions.submission_id", exported=False, body="", given=[]),
-    # Authors see only the decision.
+    # The author only sees the decision.
     _blanked("reviews.submission_id", exported=False, reason=""),
     # Internal until staff publish it.
     _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
     _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
-    # Others' boards, finals, certificates and grades depend on these.
+    # Other people's boards, finals, certificates and grades depend on these.
     *_kept("competition_registrations.user_id", "submission_partners.user_id", exported=True),
-    # In the report, or only for staff.
+    # In the submission's report, or only for staff.
     *_kept(
         "competition_final_runs.submission_id",
         "regrade_items.after_id",
@@ -142,7 +144,7 @@ COLUMNS = (
         "submission_partners.submission_id",
         "submissions.rejudge_of",
     ),
-    # Staff's actions concern others, too.
+    # Actions as staff concern other people, too.
     *_kept("audit_log.actor_id", exported=True),
     *_kept(
         "account_deletions.requested_by",
@@ -174,7 +176,7 @@ COLUMNS = (
         "voids.made_by",
     ),
 )
-# Credentials, hashes, separately exported data, and others' data in the audit log.
+# Credentials, hashes, data exported as separate files, and other people's data in the audit log.
 _LEFT_OUT = frozenset(
     {
         "password_hash",
@@ -209,13 +211,16 @@ def rows(session: Session, entry: PersonalColumn, user: int) -> list[dict[str, A
     ]
     query = select(*shown).where(entry.rows_of(user)).order_by(*entry.table.primary_key.columns)
     if entry.column == "comments.submission_id":
+        # Without unsent comments of staff.
         query = query.where(entry.table.c.draft.is_(False), entry.table.c.deleted_at.is_(None))
     if entry.column == "submissions.user_id":
+        # Without rejudges and finals.
         query = query.where(entry.table.c.rejudge_of.is_(None))
     return [dict(row._mapping) for row in session.execute(query)]
 
 
 def forget(session: Session, user: int, now: datetime) -> None:
+    """Except the account's row and sources."""
     for entry in COLUMNS:
         if entry.with_source:
             continue

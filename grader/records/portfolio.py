@@ -16,7 +16,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class AcceptedKernel:
-    """``id`` is the judgement's; the rest is the submission's."""
+    """``id`` is the judgement's, the others are the submission's."""
 
     id: int
     first: int
@@ -36,7 +36,9 @@ class AcceptedKernel:
 
 
 def accepted(session: Session, user: int) -> list[AcceptedKernel]:
-    """Judgements that count, without unpublished versions, and finals, whose sizes are hidden."""
+    """Judgements that are accepted and count, without unpublished versions, and finals, whose sizes are
+    hidden.
+    """
     table, first = SubmissionRow, aliased(SubmissionRow)
     draft = (
         select(VersionRow.id)

@@ -1,4 +1,4 @@
-"""None of these shows reports of errors."""
+"""Queries of discussions, which show no reports of errors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def of_page(about: About, slug: str, kind: PostKind) -> list[ColumnElement[bool]
 
 
 def closed_to(session: Session, users: Collection[int], about: About, slug: str) -> frozenset[int]:
-    """``users`` (ids) who are students of a course that has discussions off, for all chapters and the
-    challenges of its published assignments.
-    """
+    """Those of ``users`` (ids) who are students of a course that has discussions off: all chapters, and the challenges
+    of its published assignments."""
     member = MemberRow
     within: ColumnElement[bool] = true()
     if about is About.CHALLENGE:
@@ -67,11 +66,13 @@ def threads(
 
 
 def replies(session: Session, of: Collection[int]) -> Sequence[PostRow]:
+    """Oldest first, without deleted ones."""
     query = select(PostRow).where(PostRow.thread_id.in_(of), PostRow.deleted_at.is_(None))
     return session.scalars(query.order_by(PostRow.id)).all()
 
 
 def writers(session: Session, thread: int) -> set[int]:
+    """Ids of those who wrote in it."""
     query = select(PostRow.author_id).where(
         or_(PostRow.id == thread, PostRow.thread_id == thread), PostRow.deleted_at.is_(None)
     )

@@ -11,12 +11,12 @@ from grader.records.engine import Sessions, writing
 from grader.records.models import ChallengeStateRow, ChoreRow, utcnow
 from grader.schemas.publication import PublicationState
 
-# Afterwards new folders begin as drafts.
+# From then on, new folders begin as drafts.
 _FIRST_START = "publish_at_first_start"
 
 
 def publish_at_first_start(sessions: Sessions, slugs: Iterable[str]) -> None:
-    """When a platform first starts with this table."""
+    """Of the folder, when a platform first starts with this table."""
     with sessions() as session:
         if session.get(ChoreRow, _FIRST_START) is not None:
             return

@@ -1,4 +1,4 @@
-"""``compile`` serves compilers for any device, ``all`` means all queues; the others are devices."""
+"""A queue is named after its device; ``compile`` serves compilers for any device, ``all`` means all queues."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ def pauses(session: Session) -> Pauses:
 
 
 def pause(session: Session, queue: str, reason: str, by: str, now: datetime) -> None:
+    """An existing pause keeps its beginning."""
     row = session.get(PauseRow, queue) or PauseRow(queue=queue, since=now)
     row.reason, row.by = reason, by
     session.add(row)
 
 
 def resume(session: Session, queue: str) -> bool:
+    """False if it was not paused."""
     return changed(session, delete(PauseRow).where(PauseRow.queue == queue)) == 1
 
 
@@ -44,7 +46,7 @@ def kind_of(session: Session, challenge: str) -> JudgingReason | None:
 
 
 def set_kind(session: Session, challenge: str, kind: JudgingReason | None) -> None:
-    """None: its track's."""
+    """None: the kind of its track."""
     session.execute(delete(ChallengeKindRow).where(ChallengeKindRow.challenge == challenge))
     if kind is not None:
         session.add(ChallengeKindRow(challenge=challenge, kind=kind))

@@ -10,7 +10,7 @@ from grader.records.engine import changed
 from grader.records.models import QuizRow, SubmissionRow
 from grader.schemas.quiz import DrawnQuestion
 
-# Right answers and questions.
+# Right answers and questions of a submission.
 Share = tuple[int, int]
 
 
@@ -22,17 +22,19 @@ def put(session: Session, submission: int, questions: Sequence[DrawnQuestion]) -
 
 
 def of(session: Session, submission: int) -> Sequence[QuizRow]:
+    """In order; without those of a deleted account."""
     query = select(QuizRow).where(QuizRow.submission_id == submission, QuizRow.body != "")
     return session.scalars(query.order_by(QuizRow.number)).all()
 
 
 def open_ones(session: Session, submission: int) -> int:
+    """Number of unsettled ones."""
     query = select(func.count()).where(QuizRow.submission_id == submission, QuizRow.is_right.is_(None))
     return session.scalar(query.where(QuizRow.body != "")) or 0
 
 
 def answer(session: Session, row: QuizRow, given: int, right: bool | None, now: datetime | None) -> bool:
-    """``right``, ``now``: if it settles the question. False if another answer was first."""
+    """``right``, ``now``: if it settles the question. False if another answer came first."""
     table = QuizRow
     return bool(
         changed(
@@ -61,7 +63,7 @@ def shares(
 
 
 def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[int, int]]:
-    """Per user; changes if a question is settled or added."""
+    """Per user; changes when a question is settled or added."""
     settled = func.sum(case((QuizRow.is_right.is_(None), 0), else_=1))
     query = (
         select(SubmissionRow.user_id, settled, func.count())

@@ -1,4 +1,4 @@
-"""Counters per user and scope. The UPDATE has the condition, so concurrent requests cannot pass a limit."""
+"""A counter per user and scope. The UPDATE has the condition, so concurrent requests cannot pass a limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.records.models import QuotaRow, SubmissionRow
 from grader.schemas.submission import JudgingReason
 
 WAITING = "waiting"
-# Waiting or running, and of the last hour, for all challenges.
+# Waiting or running, and of the last hour; for all challenges.
 RUNNING = "running"
 RUNS = "runs"
 CARD_TOOLS = "card-tools"
@@ -26,7 +26,7 @@ def of_challenge(slug: str) -> str:
 
 @dataclass(frozen=True)
 class Use:
-    """``frees_at``: when a counter with a window becomes free."""
+    """A counter with a window becomes free at ``frees_at``."""
 
     used: int
     frees_at: datetime | None = None
@@ -35,9 +35,9 @@ class Use:
 def take(
     session: Session, user: int, scope: str, limit: int, now: datetime, window_s: float | None = None
 ) -> int | None:
-    """The new count, or None at ``limit``.
+    """The new count, or None if ``limit`` is reached.
 
-    With ``window_s`` the counter restarts that long after the first that it counts.
+    With ``window_s`` the counter restarts that many seconds after the first one that it counts.
     """
     free: ColumnElement[bool] = QuotaRow.used < limit
     values: dict[str, Any] = {"used": QuotaRow.used + 1}

@@ -1,3 +1,5 @@
+"""The one ranking for web, API and CLI."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -22,7 +24,7 @@ _IDS = 1_000
 
 @dataclass(frozen=True)
 class Board:
-    """``until``: received by then."""
+    """``until``: only submissions received by then."""
 
     challenge: str
     version: int
@@ -32,7 +34,7 @@ class Board:
 
 
 class BoardEntry(NamedTuple):
-    """``submission``, ``user``: row ids. ``at``: the database's form."""
+    """``submission`` and ``user`` are row ids. ``at`` is in the database's form."""
 
     submission: int
     user: int
@@ -43,7 +45,7 @@ class BoardEntry(NamedTuple):
 
     @property
     def order(self) -> tuple[float, Any, int]:
-        """A user's first is the user's entry."""
+        """A user's first in this order is the user's entry."""
         return self.time_us, self.at, self.submission
 
 
@@ -64,7 +66,7 @@ class Detail(NamedTuple):
 
 
 def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
-    """In the words of the boards' index."""
+    """Worded for the boards' index."""
     table = SubmissionRow
     which = [table.challenge == board.challenge, table.version == board.version, table.device == board.device]
     in_language = [table.language == board.language] if board.language else []
@@ -73,9 +75,7 @@ def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
 
 
 def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
-    """Each user's fastest, the first of equal times, from the index alone. Users ``without`` a rank have
-    none.
-    """
+    """One per user, without users ``without`` a rank: the fastest; of equal times, the first."""
     table = SubmissionRow
     # From the index alone: sources make the rows wide.
     order = (table.time_us, table.created_at, table.id)
@@ -94,7 +94,7 @@ def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
 
 def _columns() -> list[ColumnElement[Any]]:
     table = SubmissionRow
-    # Parsing ten thousand times is slow.
+    # Parsing ten thousand times takes long.
     at = type_coerce(table.created_at, _Raw()).label("at")
     return [
         *(
@@ -154,6 +154,7 @@ def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
 
 
 def entries_by_device(session: Session, challenge: str, version: int) -> dict[str, int]:
+    """People, staff included."""
     table = SubmissionRow
     found = session.execute(
         select(table.device, func.count(func.distinct(table.user_id)).label("people"))
@@ -165,6 +166,7 @@ def entries_by_device(session: Session, challenge: str, version: int) -> dict[st
 
 
 def best_of(session: Session, board: Board, users: Collection[int]) -> Place | None:
+    """The best entry of ``users``; its rank is 0."""
     table = SubmissionRow
     found = session.execute(
         select(table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us)
@@ -172,7 +174,7 @@ def best_of(session: Session, board: Board, users: Collection[int]) -> Place | N
         .order_by(table.time_us, table.created_at, table.id)
         .limit(1)
     ).first()
-    # RANKED rows have all.
+    # RANKED rows have all of these.
     return Place(0, *found) if found else None  # type: ignore[arg-type]
 
 
@@ -186,7 +188,7 @@ def ranked(
     offset: int = 0,
     without: Collection[int] = (),
 ) -> list[LeaderboardEntry]:
-    """With real names, for staff; others use ``service.leaderboard``."""
+    """With real names, for staff. Others use ``service.leaderboard``."""
     last = None if limit is None else offset + limit
     found = places(session, Board(challenge, version, device, language), without)[offset:last]
     known = details(session, [place.submission for place in found])
@@ -228,7 +230,9 @@ def boards(session: Session, challenge: str, version: int) -> set[str]:
 
 
 def record_steps(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """Beat the record before by more than the board's resolution; oldest first, rank 0."""
+    """Submissions that beat the record before them by more than the board's resolution, oldest first, with
+    rank 0.
+    """
     table = SubmissionRow
     before = func.min(table.time_us).over(order_by=(table.created_at, table.id), rows=(None, -1))
     columns = (table.id, table.user_id, table.time_us, table.ci_lo_us, table.ci_hi_us, table.created_at)
@@ -253,6 +257,7 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
 
 
 def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:
+    """The ``limit`` newest accepted times of the owner of ``like`` on its board, oldest first."""
     table = SubmissionRow
     found = session.scalars(
         select(table)

@@ -18,6 +18,7 @@ _IDS = 1_000
 
 
 def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[SubmissionRow]:
+    """With a verdict, oldest first, without voided ones."""
     table = SubmissionRow
     return session.scalars(
         select(table)
@@ -28,6 +29,7 @@ def handed_in(session: Session, *conditions: ColumnElement[bool]) -> Sequence[Su
 
 
 def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, SubmissionRow]:
+    """Submission (id) -> the judgement that counts."""
     by_id = {first.id: first for first in firsts}
     found = dict(by_id)
     shown: dict[str, int | None] = {
@@ -52,6 +54,7 @@ def counted(session: Session, firsts: Sequence[SubmissionRow]) -> dict[int, Subm
 
 
 def holding(session: Session, firsts: Collection[int]) -> dict[int, int]:
+    """Submission (id) -> its open regrade."""
     table = RegradeItemRow
     found: dict[int, int] = {}
     for ids in _pieces(list(firsts)):
@@ -61,7 +64,7 @@ def holding(session: Session, firsts: Collection[int]) -> dict[int, int]:
 
 
 def open_like(session: Session, like: RegradeRow, version: int | None) -> RegradeRow | None:
-    """Of the same scope, and for a challenge the same version. Locked."""
+    """Of the same scope, for a challenge also under the same version. Locked."""
     table = RegradeRow
     same = [
         getattr(table, name).is_not_distinct_from(getattr(like, name))
@@ -87,6 +90,7 @@ class Item(NamedTuple):
 
 
 def items(session: Session, regrade: int) -> list[Item]:
+    """In the order received, without sources."""
     table = RegradeItemRow
     first, before, after = (aliased(SubmissionRow, name=name) for name in ("first", "earlier", "later"))
     found = session.execute(
@@ -102,7 +106,7 @@ def items(session: Session, regrade: int) -> list[Item]:
 
 
 class Side(NamedTuple):
-    """Microseconds."""
+    """``time_us`` in microseconds."""
 
     accepted: bool
     time_us: float | None
@@ -185,6 +189,7 @@ def counts(session: Session, regrade: int) -> Counts:
 
 
 def publish(session: Session, regrade: RegradeRow) -> None:
+    """Finished judgements count from now on."""
     after, item = aliased(SubmissionRow, name="later"), RegradeItemRow
     table = SubmissionRow
     mine = and_(item.after_id == after.id, item.regrade_id == regrade.id, after.state == State.DONE)
@@ -199,7 +204,7 @@ def publish(session: Session, regrade: RegradeRow) -> None:
         .correlate(table)
         .exists()
     )
-    # Otherwise it reads the whole table.
+    # Otherwise this reads the whole table.
     firsts = select(item.first_id).where(item.regrade_id == regrade.id)
     for family in (table.id.in_(firsts), table.rejudge_of.in_(firsts)):
         replaced = update(table).where(family, rejudges.counting(), table.kind != JudgingReason.FINAL, other)
@@ -223,7 +228,7 @@ def discard(session: Session, regrade: RegradeRow) -> None:
 
 
 def published_with(session: Session, challenge: str, version: int, by: int, now: datetime) -> None:
-    """For a version which is now shown. Unfinished judgements count once done."""
+    """Those for a version which is now shown. Unfinished judgements count once done."""
     table, item = RegradeRow, RegradeItemRow
     under = (
         select(item.id)

@@ -25,7 +25,7 @@ def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def first_judgements(session: Session, challenge: str, below: int) -> Sequence[SubmissionRow]:
-    """Students' submissions judged below, oldest first, without those judged or waiting under ``below``."""
+    """Students' submissions judged below, oldest first, except those judged or waiting under ``below``."""
     table, again = SubmissionRow, aliased(SubmissionRow)
     repeated = (
         select(again.id)
@@ -54,7 +54,7 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
 
 
 def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None) -> SubmissionRow:
-    """Keeps the time of submission, which ranks equal entries."""
+    """Keeps the time of submission: boards put the older of two equal entries first."""
     return SubmissionRow(
         user_id=first.user_id,
         challenge=first.challenge,
@@ -101,6 +101,7 @@ def judgements(session: Session, challenge: str) -> dict[int, int]:
 
 
 def under(session: Session, challenge: str, version: int) -> dict[int, SubmissionRow]:
+    """Submission (id) -> judgement, perhaps unfinished."""
     table = SubmissionRow
     rows = session.scalars(
         select(table)
@@ -113,7 +114,7 @@ def under(session: Session, challenge: str, version: int) -> dict[int, Submissio
         .options(joinedload(table.user))
         .order_by(table.id)
     )
-    # Of failed rejudges, the latest.
+    # Of failed rejudges, the later one counts.
     return {row.rejudge_of or row.id: row for row in rows}
 
 
@@ -126,7 +127,9 @@ def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
 
 
 def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[int, list[SubmissionRow]]:
-    """Submission (id) -> judgements that staff ordered, in order; ``drafts``: also unpublished ones."""
+    """Submission (id) -> published judgements that staff ordered, in order; ``drafts``: also unpublished
+    ones.
+    """
     table = SubmissionRow
     found: dict[int, list[SubmissionRow]] = {}
     if not rows:
@@ -134,7 +137,7 @@ def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[in
     for row in session.scalars(
         select(table)
         .join(VersionRow, (VersionRow.challenge == table.challenge) & (VersionRow.version == table.version))
-        # Means done, without searching everything done.
+        # This means done, without searching everything done.
         .where(table.rejudge_of.in_(rows), table.verdict.is_not(None), table.state != State.FAILED)
         .where(table.kind == JudgingReason.REJUDGE, table.set_aside.is_distinct_from(SetAside.REGRADE))
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))

@@ -48,6 +48,7 @@ def head() -> str:
 
 
 def revision_of(connection: Connection) -> str | None:
+    """None if it has no tables of ours."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -70,7 +71,7 @@ def missing_of(engine: Engine) -> list[MigrationStep]:
         return missing(revision_of(connection))
 
 
-# Any unused number: starting processes take turns.
+# Any unused number: two starting processes take turns.
 _POSTGRES_LOCK = 7_205_759_403
 
 
@@ -83,14 +84,14 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
 
 
 def alone(connection: Connection) -> None:
-    """Until the transaction ends, nobody else migrates or times out."""
+    """Until the transaction ends, nobody else migrates or gives up waiting."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(PATIENT))
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
 
 
 def migrate(connection: Connection, revision: str) -> None:
-    """Call ``alone`` first."""
+    """The transaction is locked by ``alone``."""
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)

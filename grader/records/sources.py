@@ -1,4 +1,4 @@
-"""Deleted accounts' sources stay while they count for a team whose results are not out."""
+"""Sources of deleted accounts. Those that count for a team stay until its results are out."""
 
 from __future__ import annotations
 
@@ -35,10 +35,12 @@ _IDS = 1_000
 
 
 def present() -> ColumnElement[bool]:
+    """It can be judged again."""
     return SubmissionRow.source != ""
 
 
 def held(now: datetime) -> ColumnElement[bool]:
+    """Counts for a team whose results are not out."""
     teams = (
         select(TeamRow.id)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -49,8 +51,8 @@ def held(now: datetime) -> ColumnElement[bool]:
 
 
 def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> int:
-    """Remove sources and reports of deleted accounts, except held ones. Cancels waiting judgements and
-    returns their number; running ones stay until the next call.
+    """Remove sources and reports of deleted accounts, except those that are held. Cancels waiting judgements
+    and returns their number; running ones stay until the next call.
 
     Verdicts and times stay; for teams with other members also digests and measurements of finals, for
     certificates.
@@ -62,7 +64,7 @@ def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> i
         select(table.id).where(deleted, left, not_(held(now)), table.state.not_in(ACTIVE), *conditions)
     ).all()
     pieces = [found[start : start + _IDS] for start in range(0, len(found), _IDS)]
-    # A regrade's judgement and its first judgement may be in different pieces.
+    # A regrade's judgement may be in another piece than its first judgement.
     cancelled = sum(_cancel(session, now, ids) for ids in pieces)
     for ids in pieces:
         _drop(session, ids)
@@ -82,7 +84,7 @@ def _cancel(session: Session, now: datetime, ids: Sequence[int]) -> int:
 def _drop(session: Session, ids: Sequence[int]) -> None:
     table = SubmissionRow
     _leave_out(session, ids)
-    # Others with the same source have it recompiled.
+    # Others with the same source have it compiled again.
     keys = select(table.artefact).where(table.id.in_(ids), table.artefact.is_not(None))
     _run(session, delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
     certified = set(session.scalars(select(table.id).where(table.id.in_(ids), _certified())))
@@ -94,6 +96,7 @@ def _drop(session: Session, ids: Sequence[int]) -> None:
 
 
 def _leave_out(session: Session, ids: Sequence[int]) -> None:
+    """Remove submissions without a verdict from open regrades."""
     item, after = RegradeItemRow, aliased(SubmissionRow)
     found = session.execute(
         select(item.id, item.regrade_id)
@@ -106,7 +109,7 @@ def _leave_out(session: Session, ids: Sequence[int]) -> None:
 
 
 def _certified() -> ColumnElement[bool]:
-    """Final judgements, and what they judge, of teams with a remaining account."""
+    """Final judgements, and what they judge, of teams with at least one remaining account."""
     table, judged = SubmissionRow, aliased(SubmissionRow)
     others = (
         select(RegistrationRow.team_id)

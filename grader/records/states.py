@@ -13,7 +13,8 @@ from grader.schemas.submission import JudgingReason, State
 
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
-# waiting: compiled, held by no worker. queued again: after our failure, a stopped worker, or a lost artefact.
+# waiting: compiled, and held by no worker. queued again: after a failure of ours, a stopped worker, or if its
+# artefact is gone.
 FOLLOWS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
     State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
@@ -48,11 +49,11 @@ def move(
 ) -> bool:
     """True if it happened.
 
-    False if ``fence`` is not the present attempt (the worker lost the lease), ``to`` may not follow, or a
-    condition fails. A final state changes only with ``reopen``.
+    Not if ``fence`` is no longer the present attempt (its worker lost the lease), if ``to`` may not follow,
+    or if a condition does not hold. A final state changes only with ``reopen``.
 
-    Our failures, and cancellations before it ran, give the attempt back; of runs only our failures: otherwise
-    a user who cancels one after the other could keep the queue busy.
+    After a failure of ours, or a cancellation before it ran, the attempt is given back. Runs only after our
+    failures: otherwise a user who cancels one after the other could keep the queue busy.
     """
     ending = _counted(session, submission) if to.final else None
     sources = [state for state in before(to) if state.final == reopen] + ([to] if to in ACTIVE else [])

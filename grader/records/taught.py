@@ -1,7 +1,7 @@
 """A course's submissions: by its students while they took part, for a published assignment that asked for the
 challenge, while it was open.
 
-All that shows students' work to staff uses this rule: ``handed_in`` in queries, ``counts`` in memory.
+Whatever shows students' work to staff must use this rule: ``handed_in`` in queries, ``counts`` in memory.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from grader.schemas.course import CourseRole
 from grader.schemas.similarity import Decision
 from grader.schemas.submission import JudgingReason
 
-# None: until now.
+# A period in a course; None: until now.
 Stay = tuple[Any, Any | None]
 
 
 def handed_in(member: Any = MemberRow) -> list[ColumnElement[bool]]:
+    """Joins submissions, members, assignments and parts."""
     table, assignment, part = SubmissionRow, AssignmentRow, AssignmentPartRow
     asked, extension = AskedRow, ExtensionRow
     at = table.created_at
@@ -63,13 +64,13 @@ def handed_in(member: Any = MemberRow) -> list[ColumnElement[bool]]:
 
 
 def belongs(*more: ColumnElement[bool], member: Any = MemberRow) -> ColumnElement[bool]:
-    """``more``: for a member or an assignment."""
+    """``more`` narrows it to a member or an assignment."""
     return exists().where(*handed_in(member), *more).correlate(SubmissionRow)
 
 
 def is_marked_similar(session: Session, submission: str, staff: bool) -> bool:
-    """For staff unless the pair was dismissed, for the author once confirmed. A course marks only its own
-    submissions.
+    """For staff unless the pair was dismissed, for the author once it was confirmed. A course marks only its
+    own submissions.
     """
     pair = SimilarPairRow
     wanted = pair.decision != Decision.DISMISSED if staff else pair.decision == Decision.CONFIRMED
@@ -93,7 +94,7 @@ def _takes_part(member: Any, at: Any) -> ColumnElement[bool]:
 
 
 def counts(at: Any, stays: Sequence[Stay], asked_at: Any | None, opens: Any, closes: Any) -> bool:
-    """``handed_in`` in memory, at ``at``. All times must be comparable."""
+    """``handed_in`` for a student's submission at ``at``. All times must be of one comparable type."""
     if asked_at is None or at < asked_at or at < opens or at > closes:
         return False
     return any(since <= at and (until is None or at <= until) for since, until in stays)
@@ -115,6 +116,7 @@ def stays(session: Session, course: int) -> Mapping[int, list[Stay]]:
 
 
 def accepted(member: Any = MemberRow) -> ColumnElement[bool]:
+    """True for staff, and for a present student who accepted."""
     open_stay = exists().where(StayRow.member_id == member.id, StayRow.left_at.is_(None))
     return or_(member.role != CourseRole.STUDENT.value, open_stay.correlate(member))
 
@@ -127,7 +129,7 @@ def accept(session: Session, member: MemberRow) -> None:
 
 
 def let_back_in(session: Session, member: MemberRow) -> None:
-    """Later submissions belong to the course once the student accepts again."""
+    """Later submissions belong to the course only once the student accepts again."""
     rows = session.scalars(select(StayRow).where(StayRow.member_id == member.id, StayRow.left_at.is_(None)))
     for row in rows:
         row.left_at = member.left_at

@@ -19,6 +19,7 @@ def find(session: Session, challenge: str, number: int, whole: bool = False) -> 
 
 
 def of_challenge(session: Session, challenge: str | None = None) -> Sequence[UploadRow]:
+    """Newest first; None: of every challenge."""
     query = select(UploadRow).order_by(UploadRow.id.desc())
     return session.scalars(
         query if challenge is None else query.where(UploadRow.challenge == challenge)
@@ -26,6 +27,7 @@ def of_challenge(session: Session, challenge: str | None = None) -> Sequence[Upl
 
 
 def by_challenge(session: Session, challenges: Collection[str]) -> dict[str, list[UploadRow]]:
+    """Oldest first, without archives."""
     table = UploadRow
     found: dict[str, list[UploadRow]] = {}
     wanted = select(table).where(table.challenge.in_(challenges)).order_by(table.challenge, table.number)
@@ -66,7 +68,7 @@ def all_in_use(session: Session) -> list[tuple[str, int, str]]:
 
 
 def use(session: Session, challenge: str, number: int | None, now: datetime) -> None:
-    """None: no upload."""
+    """None: serve no upload of the challenge."""
     table = UploadRow
     at = {"synchronize_session": False}
     session.execute(
@@ -83,6 +85,7 @@ def use(session: Session, challenge: str, number: int | None, now: datetime) -> 
 
 
 def waiting(session: Session, now: datetime) -> int:
+    """Includes checks whose worker is gone."""
     return session.scalar(select(func.count()).select_from(UploadRow).where(_free(now))) or 0
 
 
@@ -93,7 +96,7 @@ def _free(now: datetime) -> Any:
 
 
 def claim(session: Session, worker: str, now: datetime, lease_s: float) -> UploadRow | None:
-    """The oldest. Call within ``writing``."""
+    """The oldest one. Call it within ``writing``."""
     row = session.scalar(
         select(UploadRow)
         .where(_free(now))

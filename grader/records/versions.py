@@ -11,7 +11,7 @@ from grader.schemas.submission import JudgingReason, State
 
 
 def find(session: Session, challenge: str, version: int, lock: bool = False) -> VersionRow | None:
-    """``lock``: until the transaction ends."""
+    """``lock``: until this transaction ends."""
     wanted = select(VersionRow).where(VersionRow.challenge == challenge, VersionRow.version == version)
     if lock:
         wanted = wanted.with_for_update().execution_options(populate_existing=True)
@@ -25,6 +25,7 @@ def history(session: Session, challenge: str) -> Sequence[VersionRow]:
 
 
 def shown(session: Session, challenge: str) -> int | None:
+    """Published last."""
     return shown_versions(session, VersionRow.challenge == challenge).get(challenge)
 
 
@@ -43,6 +44,7 @@ def shown_versions(session: Session, *conditions: ColumnElement[bool]) -> dict[s
 
 
 def drafts(session: Session) -> list[VersionRow]:
+    """Unpublished, unless a later one is already shown."""
     published = shown_versions(session)
     rows = session.scalars(
         select(VersionRow)
@@ -53,6 +55,7 @@ def drafts(session: Session) -> list[VersionRow]:
 
 
 def judged(session: Session, challenge: str, version: int) -> bool:
+    """Has a verdict. Runs do not count."""
     table = SubmissionRow
     found = session.scalar(
         select(table.id)

@@ -1,4 +1,4 @@
-"""All judgements of a submission are set aside, and restored, together."""
+"""Voided everywhere, all judgements of a submission are set aside, and restored together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
 
 
 def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list[tuple[str, CourseVoidRow]]]:
-    """By submission (id): slugs and voids."""
+    """Submission (id) -> slugs and voids."""
     found: dict[int, list[tuple[str, CourseVoidRow]]] = {}
     if not submissions:
         return found

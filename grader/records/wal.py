@@ -1,10 +1,10 @@
-"""Checks that SQLite's write-ahead log can be read to its end.
+"""Checks whether SQLite's write-ahead log can be read to its end.
 
-SQLite takes a wrong checksum for the log's end and silently drops all later commits, so this runs before any
-process opens the database. A separate program: a process that closes SQLite's index file loses its locks on
-it.
+SQLite takes a wrong checksum for the end of the log, and silently drops all later commits, so this runs
+before the first process opens the database. A separate program: a process that closes SQLite's index file
+loses its locks on it.
 
-Formats: https://www.sqlite.org/fileformat2.html and https://www.sqlite.org/walformat.html.
+The formats: https://www.sqlite.org/fileformat2.html and https://www.sqlite.org/walformat.html.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-_MAGIC = 0x377F0682  # last bit: checksums use big-endian words
+_MAGIC = 0x377F0682  # its last bit: checksums use big-endian words
 _HEADER, _FRAME = 32, 24
 _INDEX = 136
 # Every process with the database open locks this byte of the index.
 _IN_USE = 128
 _FLOCK = "hhqqi"
-# For some 500 MiB; a log usually has 4 MiB.
+# Enough for some 500 MiB; a log usually has 4 MiB.
 _SECONDS = 20.0
 _PAUSE_SECONDS = 0.02
 
@@ -48,7 +48,7 @@ class _Log:
 
 
 def damage(database: Path) -> str:
-    """Empty also if there is none, or somebody has the database open."""
+    """Empty if there is none, or if somebody has the database open."""
     log = database.with_name(f"{database.name}-wal")
     index = database.with_name(f"{database.name}-shm")
     try:
@@ -63,8 +63,8 @@ def damage(database: Path) -> str:
 def _alone(file: BinaryIO) -> bool:
     """Lock the index; False if somebody has the database open.
 
-    Of several programs, one checks and the others wait: if they took its lock for use, they would let SQLite
-    drop the damage.
+    Of several programs, one checks and the others wait. If they took its lock for use, they would go on and
+    let SQLite drop the damage.
     """
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
@@ -94,10 +94,10 @@ def _compare(path: Path, index: _Index | None, has_index: bool) -> str:
         return f"the header of {path.name} is damaged: none of its {size} bytes can be read"
     where = f"frame {log.readable + 1} of {log.frames} in {path.name} cannot be read"
     if index is not None and index.salts == log.salts and index.committed > log.readable:
-        # Even if everything was copied: the readable part is older, and would pass for newer.
+        # Even if everything was copied: the readable part is older, and would be taken for newer.
         return f"{where}, and {index.committed} were committed" if missing or log.readable else ""
-    # Each commit waits for the disk before the next writes, so a power cut leaves at most one beyond the torn
-    # frame. A log without an index is a copy, and was not torn.
+    # A commit waits for the disk before the next one writes, so after a power cut at most one can be beyond
+    # the torn frame. A log without an index is a copy, and was not torn.
     if log.beyond > (1 if has_index else 0):
         return f"{where}, and {log.beyond} transactions end there or after it"
     return ""

@@ -23,7 +23,7 @@ def register(
     gpu: str | None = None,
     compiles: bool = False,
 ) -> None:
-    """``device`` is empty if it only compiles; ``gpu`` is a UUID.
+    """``device`` is empty if it only compiles, ``gpu`` is a UUID.
 
     A row of the same name stays out of service until ``back_in_service``, and drained until ``resume``.
     """
@@ -41,6 +41,7 @@ def register(
 
 
 def beat(session: Session, name: str, now: datetime, reading: dict[str, Any] | None = None) -> None:
+    """A worker that was presumed dead is alive again."""
     _set(session, name, heartbeat=now, ended_at=None, reading=reading)
 
 
@@ -57,6 +58,7 @@ def without_sandboxes(session: Session, now: datetime, silent_s: float) -> list[
 
 
 def take_out_of_service(session: Session, name: str, gpu: str, reason: str) -> None:
+    """Replaces an earlier worker's reason."""
     back_in_service(session, gpu)
     _set(session, name, out_of_service=reason)
 
@@ -81,6 +83,7 @@ def draining(session: Session, name: str) -> bool:
 
 
 def drain(session: Session, name: str, now: datetime) -> bool:
+    """False if there is no such worker. A drained worker keeps its time."""
     return _set(session, name, drained_at=func.coalesce(WorkerRow.drained_at, now)) == 1
 
 
@@ -89,9 +92,9 @@ def resume(session: Session, name: str) -> bool:
 
 
 def everyone(session: Session, since: datetime) -> list[WorkerRow]:
-    """By name: not ended, drained or out of service, or reported since."""
+    """Not ended, drained or out of service, or reported since then; by name."""
     table = WorkerRow
-    # Only a GPU's worker returns under its name.
+    # Only the worker of a GPU returns under its name.
     drained = and_(table.drained_at.is_not(None), table.gpu.is_not(None))
     worth = or_(table.ended_at.is_(None), drained, table.out_of_service != "", table.heartbeat >= since)
     return list(session.scalars(select(table).where(worth).order_by(table.name)))
@@ -107,7 +110,7 @@ def _set(session: Session, name: str, **values: Any) -> int:
 
 
 def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
-    """Returns their number."""
+    """Those silent for ``silent_s`` seconds; returns their number."""
     table = WorkerRow
     statement = (
         update(table)
@@ -119,16 +122,17 @@ def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
 
 
 def alive(session: Session, now: datetime | ColumnElement[datetime], silent_s: float) -> list[WorkerRow]:
-    """They judge: heartbeat recent, GPU in service."""
+    """They judge: with a recent heartbeat, and a GPU in service."""
     return _serving(session, now, silent_s, WorkerRow.device != "")
 
 
 def serving(session: Session, device: str, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Those that take submissions for ``device``."""
+    """They take submissions for ``device``."""
     return _serving(session, now, silent_s, WorkerRow.device == device, WorkerRow.drained_at.is_(None))
 
 
 def compiling(session: Session, now: datetime, silent_s: float, drained: bool = False) -> list[WorkerRow]:
+    """They serve the queue ``compile``, or staff ``drained`` them."""
     state = WorkerRow.drained_at.is_not(None) if drained else WorkerRow.drained_at.is_(None)
     return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), state)
 

@@ -1,4 +1,4 @@
-"""Load balancers ask often."""
+"""Whether the database accepts writes. Load balancers ask often."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POSTGRES_BUSY = ("55P03", "57014")
 
 
 class Writability:
-    """Checks free space each time, and a write at intervals."""
+    """Checks free space each time, and tries a write at intervals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -30,10 +30,10 @@ class Writability:
         self._trouble = ""
 
     def trouble(self, engine: Engine) -> str:
-        """Empty also if the database is only busy."""
+        """Empty if writes work, or the database is only busy."""
         if fault := _full(engine):
             return fault
-        # While another thread tries, its last result counts.
+        # While another thread tries, its last result is used.
         if time.monotonic() >= self._next and self._lock.acquire(blocking=False):
             try:
                 self._trouble = _try(engine)
@@ -64,7 +64,7 @@ def _try(engine: Engine) -> str:
 
 
 def _busy(error: SQLAlchemyError) -> bool:
-    """Requests would wait, too."""
+    """Elsewhere requests would wait, too."""
     cause = getattr(error, "orig", None)
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:

@@ -1,4 +1,4 @@
-"""Staff actions and withdrawn entries: written in the action's transaction, never changed."""
+"""The log of staff actions and of withdrawn entries: written in the same transaction, never changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.service.platform import Platform
 
 _MOST = 500
 _REASON_CHARS = 500
-# For commands on the server; no account can have this name.
+# The actor of commands on the server. No account can have this name.
 SHELL = "(shell)"
 
 
@@ -35,9 +35,8 @@ def note(
     reason: str = "",
     by: str = SHELL,
 ) -> None:
-    """Log an action of ``actor`` (None: of ``by``). ``subject``: an API path such as ``/courses/gpu``. Stores
-    only differences between ``before`` and ``after``.
-    """
+    """Log an action of ``actor`` (None: of ``by``). ``subject`` is an API path such as ``/courses/gpu``. Only
+    differences between ``before`` and ``after`` are stored."""
     old, new = dict(before or {}), dict(after or {})
     if before is not None and after is not None:
         same = {key for key in old if key in new and old[key] == new[key]}
@@ -57,7 +56,7 @@ def note(
 
 
 def tidy_reason(reason: str, needed: bool = False) -> str:
-    """Raises BadRequest (too long, or missing although ``needed``)."""
+    """Raises BadRequest if it is too long, or missing although ``needed``."""
     text = " ".join(reason.split())
     if needed and not text:
         raise BadRequest("Give a reason.", "One sentence is enough; it is stored and shown.")
@@ -75,7 +74,7 @@ def of_course(
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """``action``, ``subject``: prefixes; empty: all."""
+    """``action`` and ``subject`` are prefixes; empty fields match everything."""
 
     actor: str = ""
     action: str = ""
@@ -89,7 +88,7 @@ def of_platform(
     limit: int = 100,
     older_than: int | None = None,
 ) -> AuditLog:
-    """Newest first. Raises NotAllowed."""
+    """All staff actions, newest first. Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.PLATFORM_AUDIT)
         return _log(session, limit, older_than, None, wanted)

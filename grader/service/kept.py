@@ -1,4 +1,4 @@
-"""Values computed from the database, each valid while its stamp is unchanged."""
+"""A process's cache of values computed from the database, each valid while its stamp is unchanged."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ T = TypeVar("T")
 
 
 class Kept:
+    """Drops the least recently used values."""
+
     def __init__(self, most: int = 64) -> None:
         self._kept: LRUCache[Hashable, tuple[Hashable, object]] = LRUCache(most)
         self._recent: FIFOCache[Hashable, tuple[float, object]] = FIFOCache(most)
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, stamp: Hashable, make: Callable[[], T]) -> T:
-        """Made again if ``stamp`` changed. Shared: do not change it."""
+        """The value of ``key``, made again if ``stamp`` changed. It is shared: do not change it."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and kept[0] == stamp:
@@ -30,7 +32,7 @@ class Kept:
         return made
 
     def recent(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
-        """``get``, but made again after ``seconds``."""
+        """As ``get``, but made again after ``seconds``."""
         now = time.monotonic()
         with self._lock:
             kept = self._recent.get(key)

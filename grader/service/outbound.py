@@ -21,11 +21,13 @@ from grader.errors import SignOnFailed, Unreachable
 from grader.oidc_settings import check_endpoint
 
 TIMEOUT = (limits.OUTBOUND_CONNECT_SECONDS, limits.OUTBOUND_READ_SECONDS)
-# No shared secrets, no "none".
+# No shared secrets, and not "none".
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
 class Refused(Unreachable):
+    """The other site answered with an error. ``text``: the beginning of its answer."""
+
     def __init__(self, message: str, answered: int, text: str = "") -> None:
         super().__init__(message)
         self.answered = answered
@@ -38,7 +40,7 @@ def get_json(url: str, headers: Mapping[str, str] | None = None) -> dict[str, An
 
 
 def post(url: str, content: bytes, headers: Mapping[str, str]) -> None:
-    """Ignores the body. Raises Unreachable, Refused."""
+    """Ignores the answer's body. Raises Unreachable, Refused."""
     _ask("POST", url, headers=headers, content=content)
 
 
@@ -49,7 +51,7 @@ def send(
     headers: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The JSON object, empty without a body. Raises Unreachable, Refused."""
+    """The answer's JSON object, empty without a body. Raises Unreachable, Refused."""
     body, host = _ask(method, url, headers=headers, form=form), urlsplit(url).hostname
     if not body.strip():
         return {}
@@ -101,7 +103,7 @@ def checked(url: str) -> str:
 
 @contextmanager
 def reached(url: str) -> Iterator[None]:
-    """Network errors become Unreachable without their texts, which may contain sent secrets."""
+    """Turns network errors into Unreachable without their texts, which may contain secrets that were sent."""
     try:
         yield
     except requests.Timeout as error:
@@ -128,9 +130,8 @@ def _bounded(answer: requests.Response) -> bytes:
 
 
 class KeySets:
-    """Other sites' public keys, cached for an hour. An unknown key (after a rotation) is fetched at once, but
-    not repeatedly.
-    """
+    """Public keys of other sites, cached for an hour. An unknown key (after a rotation) is fetched at once, but not
+    repeatedly."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -157,7 +158,7 @@ class KeySets:
             self._kept.clear()
 
     def verify(self, url: str, token: str, algorithms: tuple[str, ...] = ALGORITHMS) -> jwt.Token:
-        """Verifies the signature, not the claims. Raises SignOnFailed, Unreachable."""
+        """The token with verified signature; its claims are not checked. Raises SignOnFailed, Unreachable."""
         if len(token) > limits.OUTBOUND_TOKEN_CHARS:
             raise SignOnFailed("The other site's token is too long.")
         for newer_than_s in (limits.KEYS_KEPT_SECONDS, limits.KEYS_AGAIN_SECONDS):

@@ -5,12 +5,11 @@ from abc import ABC, abstractmethod
 
 
 class Periodic(ABC):
-    """``run_once`` runs every ``pause_s`` seconds in a daemon thread."""
+    """Calls ``run_once`` every ``pause_s`` seconds in a daemon thread."""
 
     def __init__(self, name: str, pause_s: float, at_once: bool = False, end_s: float | None = None) -> None:
-        """``at_once``: no pause before the first turn. ``end_s``: seconds that ``close`` waits for a turn
-        (None: any time).
-        """
+        """``at_once``: no pause before the first turn. ``end_s``: seconds that ``close`` waits for a turn (None: any
+        time)."""
         self._pause_s, self._at_once, self._end_s = pause_s, at_once, end_s
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)

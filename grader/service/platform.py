@@ -41,7 +41,7 @@ class Platform:
         return self._uploads.unfold(row)
 
     def forget_uploads(self) -> None:
-        """After changing which uploads are in use."""
+        """Call after changing which uploads are in use."""
         self._uploads.forget()
 
     @property
@@ -55,9 +55,8 @@ class Platform:
 
 def open_platform(settings: Settings, migrate: bool = True, starting: bool = False) -> Platform:
     """Does not contact Redis. ``starting``: also check every page of a SQLite file (up to
-    ``limits.INTEGRITY_SECONDS``). Raises ChallengeInvalid without a catalogue, DatabaseDamaged, and
-    OperationalError without a database.
-    """
+    ``limits.INTEGRITY_SECONDS``). Raises ChallengeInvalid without a catalogue, DatabaseDamaged, and OperationalError
+    without a database."""
     logs.configure(settings.log_level, settings.log_format)
     data_folder.prepare(settings.data_dir)
     catalogue = find_catalogue(settings.challenges)

@@ -1,4 +1,4 @@
-"""Of PTX without machine code, by NVIDIA's assembler."""
+"""Registers and spills, by NVIDIA's assembler, of PTX without machine code."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _USED = re.compile(r"ptxas[\w-]* info\s*: Used (\d{1,3}) registers")
 
 
 def tritons_ptxas() -> Path | None:
+    """Of two, the one for sm_90 and newer."""
     found = importlib.util.find_spec("triton")
     folders = (found.submodule_search_locations or []) if found is not None else []
     names = ("ptxas-blackwell", "ptxas")

@@ -1,3 +1,5 @@
+"""The branches that ptxas turns into predicates, and the loops that it unrolls."""
+
 from __future__ import annotations
 
 import math
@@ -35,7 +37,7 @@ _COMPARES, _STEPS, _MOVES = (
     re.compile(pattern)
     for pattern in (r"setp_[a-z]+_[us](16|32|64)$", r"(add|sub)_[us](16|32|64)$", r"mov_b(16|32|64)$")
 )
-# Seven per thread; a loop needs one.
+# Seven per thread, and a loop needs one.
 _PREDICATES = 6
 
 
@@ -44,8 +46,8 @@ def control_of(row: CodeRow) -> str:
 
 
 class Shapes:
-    """``branches``: flags of ``BRANCH`` per row. ``starts``: basic blocks, once short branches are
-    predicates.
+    """``branches``: flags of ``BRANCH`` per row. ``starts``: whether a basic block starts at a row once short
+    branches are predicates.
     """
 
     def __init__(self, lowered: Lowered, work: Sequence[Work], names: Sequence[str]) -> None:

@@ -1,5 +1,7 @@
-"""Which of ``grader.challenge.constructs`` a counted call executed: an instruction counts once a thread with
-a true predicate executes it. Spills come from machine code, by executed lines.
+"""The constructs, of ``grader.challenge.constructs``, that a counted call executed.
+
+An instruction counts once a thread with a true predicate executes it. Spills come from machine code, by
+executed lines.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ _MOST_PLACES, _MOST_KERNELS, _MOST_LINES = 4, 16, 8
 _TEXT_CHARS, _NAME_CHARS = 60, 100
 _MAY_BE_NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$<>:, .()-")
 _OPCODE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_.:")
-# Implicitly in shared memory.
+# These access shared memory without saying so.
 _SHARED = ("ldmatrix", "stmatrix", "wgmma")
 # Without cvt, which prepares arguments of printf, and copies.
 _ARITHMETIC = frozenset(
@@ -29,7 +31,7 @@ _OF_BYTES = {"dp4a": 8, "dp2a": 4}
 
 
 def operations_of(name: str, modifiers: Sequence[str]) -> int:
-    """Per thread, without tensor cores."""
+    """Operations per thread, without tensor cores."""
     scalars = next((_SCALARS[each] for each in modifiers if each in _SCALARS), 0)
     return _OF_BYTES.get(name, 0) or _OPERATIONS.get(name, 0) * scalars
 
@@ -57,8 +59,8 @@ def names_of(name: str, modifiers: Sequence[str]) -> Iterable[str]:
 def constructs_of(
     launches: Sequence[Launch], lines: Sequence[int], functions: Callable[[], Iterable[Function]]
 ) -> dict[str, Any]:
-    """As ``grader.judge.messages.Constructs``. ``lines``: the launches'; 0: unknown. ``functions``: all
-    loaded code.
+    """In the form of ``grader.judge.messages.Constructs``. ``lines``: the launches'; 0: unknown.
+    ``functions``: all loaded code.
     """
     found: dict[tuple[str, str, int], str] = {}
     tensor = 0
@@ -76,7 +78,7 @@ def constructs_of(
                 place = (opcode, launch.kernel, row.line)
                 others[place] = others.get(place, 0) + operations * row.guarded
             of_row = set(names_of(name, modifiers))
-            if row.shared_requests:  # also by generic addresses
+            if row.shared_requests:  # by a generic address, too
                 of_row.add("shared_memory")
             for what in sorted(of_row):
                 found.setdefault((what, launch.kernel, row.line), opcode)

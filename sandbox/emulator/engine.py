@@ -1,4 +1,4 @@
-"""Drives the C engine: memory, modules and launches.
+"""Drives the C engine: memory, modules and launches of an emulated GPU.
 
 Callers own the bytes at an address, and keep them while it is in use.
 """
@@ -70,13 +70,14 @@ from .work import KINDS as KINDS_OF_WORK
 from .work import Work
 from .writers import Writer
 
+# See names.h.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.BUT_SHARED_RACES
-# CUDA's default, for malloc in kernels.
+# CUDA's default for malloc in kernels.
 HEAP_BYTES = 8 << 20
-# Indices that overflow 32 bits must not reach another array.
+# An index that overflows 32 bits must not reach another array.
 _APART_BYTES = 64 << 30
 _MAP_NORESERVE = 0x4000
-# For prints that name threads: a flood's head, within a box's output.
+# For prints that name their threads: a flood's head, within a box's output.
 _TAGGED_BYTES = 256 << 10
 
 
@@ -88,7 +89,7 @@ class Pattern:
     size: int
     element: int  # in bytes
     overlays: Sequence[tuple[int, int, int]]  # first, step and bits of other elements
-    drawn: int  # address of a byte per page: filled
+    drawn: int  # address of a byte per page: it was filled
 
 
 @dataclass
@@ -102,7 +103,7 @@ class _Named:
 @dataclass
 class Loaded:
     module: ptx.Module
-    addresses: dict[str, int]  # variables', by name
+    addresses: dict[str, int]  # of variables, by name
     kernels: dict[str, _Ready] = field(default_factory=dict)
     registers: dict[str, int] = field(default_factory=dict)  # a thread's, by kernel, if known
     spills: Spills = field(default_factory=dict)
@@ -122,10 +123,10 @@ class _Ready:
 
 
 class Engine:
-    """``threads``: of the host; None: all of this process's."""
+    """``threads``: host threads; None: all of this process's."""
 
     def __init__(self, threads: int | None = None, library: Path = LIBRARY, *, gpus: int = 1) -> None:
-        """``gpus`` share one address space. Raises EngineMissing, MemoryError."""
+        """``gpus`` in one address space. Raises EngineMissing, MemoryError."""
         self._c = open_library(library)
         if (
             tuple(self._c.engine_sizes(which) for which in range(5))
@@ -152,12 +153,14 @@ class Engine:
         self._heap = 0
         self._works: list[tuple[Operation, Lowered | None]] = []
         self.check = EVERYTHING
+        # Prints name block and thread, from the next call on.
         self.tags_prints = False
         self.instructions = 0
-        # If a list, counts launches and adds them.
+        # If a list, launches are counted and added.
         self.launches: list[Launch] | None = None
+        # Chooses blocks; None: all run.
         self.sample: Sample | None = None
-        # The launch's blocks, and room for counts that do not count.
+        # The launch's blocks, and room for counts of blocks that do not count.
         self._chosen = Chosen()
         self._discarded = (ctypes.c_uint64 * 0)()
         self.recorder: Recorder | None = None
@@ -180,6 +183,7 @@ class Engine:
 
     @contextmanager
     def on_gpu(self, gpu: int) -> Iterator[None]:
+        """Memory that is added in the body is this GPU's."""
         before = self.gpu
         self.use_gpu(gpu, self._reach[gpu])
         try:
@@ -188,9 +192,11 @@ class Engine:
             self.use_gpu(before, self._reach[before])
 
     def share(self, address: int) -> None:
+        """Let every GPU reach the memory."""
         self._c.engine_everywhere(self._engine, address)
 
     def gpu_of(self, address: int) -> int | None:
+        """None if there is one GPU."""
         return (address - FIRST_ADDRESS) // GPU_ADDRESSES if self.gpus > 1 else None
 
     def adopt(
@@ -205,8 +211,8 @@ class Engine:
         checked: bool = True,
         keep: object = None,
     ) -> int:
-        """Give host memory to the device; returns its device address. ``written``: contents count as written.
-        ``keep``: lives as long.
+        """Give host memory to the device. Returns its device address. ``written``: the contents count as
+        written. ``keep``: lives as long.
         """
         tracked = (1 if written else 2) if checked else 0
         apart = _APART_BYTES if self.sample is not None and size >= LARGE_BYTES else 0
@@ -258,7 +264,7 @@ class Engine:
         self._c.engine_lazy(self._engine, address, ctypes.byref(lazy))
 
     def fill(self, address: int, size: int) -> None:
-        """Now: something other than a kernel uses the bytes."""
+        """Fill now, because something other than a kernel uses the bytes."""
         self._c.engine_fill(self._engine, address, size)
 
     def record(
@@ -271,6 +277,7 @@ class Engine:
         return self.recorder
 
     def keep_launches(self) -> Launches:
+        """Keep the next launches, for questions about them."""
         self.recorder = Launches(self._c, list(self._operations))
         return self.recorder
 
@@ -288,6 +295,7 @@ class Engine:
         return bool(number)
 
     def data_at(self, address: int) -> int:
+        """A module variable's address in this process."""
         named = self._named[self._c.engine_number_of(self._engine, address)]
         assert isinstance(named.keep, ctypes.Array)
         return ctypes.addressof(named.keep)
@@ -296,7 +304,7 @@ class Engine:
         self._c.engine_mark(self._engine, address, size)
 
     def unmark_written(self, address: int, size: int, pattern: bytes) -> None:
-        """Aligned repetitions of ``pattern`` count as unwritten."""
+        """Aligned repetitions of ``pattern`` count as never written."""
         self._c.engine_unmark(self._engine, address, size, pattern, len(pattern))
 
     def begin_call(self) -> None:
@@ -324,7 +332,7 @@ class Engine:
         return len(self._works)
 
     def writers(self, addresses: Sequence[int]) -> list[Writer | None]:
-        """Each element's last in this call; None: unknown."""
+        """Each element's last writer in this call; None: unknown."""
         found = (CWriter * len(addresses))()
         self._c.engine_writers(self._engine, _words(addresses), len(addresses), found)
         return [self._writer(writer) for writer in found]
@@ -340,7 +348,7 @@ class Engine:
     def would_write(
         self, start: int, size: int, place: int, shape: Sequence[int], *, programs: bool
     ) -> tuple[int, Would] | None:
-        """The launch and thread that would write an element that nothing wrote; see ``unwritten.mapped``.
+        """The launch and thread that would write an element which nothing wrote; see ``unwritten.mapped``.
         ``start``, ``size``, ``shape``: the array's address, bytes per element, sizes.
         """
         places = asked(place, shape)
@@ -409,7 +417,7 @@ class Engine:
         return made
 
     def heap_live(self) -> tuple[int, int]:
-        """Number and bytes that kernels did not free."""
+        """Kernels' allocations that were not freed: number and bytes."""
         size = ctypes.c_uint64()
         return int(self._c.engine_heap_live(self._engine, ctypes.byref(size))), size.value
 
@@ -430,6 +438,7 @@ class Engine:
         return loaded
 
     def place_variables(self, loaded: Loaded) -> None:
+        """On the present GPU."""
         module = loaded.module
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
         for variable in module.variables.values():
@@ -451,7 +460,7 @@ class Engine:
                     struct.pack_into("<Q", data, offset, loaded.addresses[name] + addend)
 
     def ready(self, loaded: Loaded, name: str) -> Lowered:
-        """Lowers at the first use. Raises Unsupported, KeyError."""
+        """Lowered at the first use. Raises Unsupported, KeyError."""
         return self._ready(loaded, name).lowered
 
     def _ready(self, loaded: Loaded, name: str) -> _Ready:
@@ -598,6 +607,7 @@ class Engine:
             raise Fault(fault)
 
     def _names(self) -> dict[int, str]:
+        """By memory's number."""
         return {number: it.name for number, it in self._named.items()}
 
     def _unscaled(self, words: int) -> ctypes.Array[ctypes.c_uint64]:
@@ -637,7 +647,7 @@ class Engine:
     def _note_sample(
         self, sample: Sample, ran: Ran, fault: Finding | None, *, over_budget: bool
     ) -> Finding | None:
-        """The fault, unless left-out blocks may have caused it."""
+        """The fault, unless left out blocks may be its cause."""
         # Triton's host memory counts as written (``emulated_relay.py``), which hides reads of left-out
         # results.
         blind = sample.partial and self.check == BUT_SHARED_RACES
@@ -653,7 +663,7 @@ class Engine:
         return None if sample.incomplete else fault
 
     def findings(self) -> list[Finding]:
-        """Of the last launch, which they did not end."""
+        """Of the last launch, which it did not end."""
         if not self._works:
             return []
         work, lowered = self._works[-1]
@@ -685,7 +695,7 @@ class Engine:
             name, start, size = shared_array(lowered, found.offset)
             space = "shared"
         if space == "shared" and name and size == 0:
-            size = work.shared
+            size = work.shared  # declared as extern
         works, others, other_gpu = None, lowered, work.gpu
         if KINDS[found.kind] == "stream_race":
             other_work, others = self._works[found.other_work]
@@ -716,7 +726,7 @@ def _reserved(size: int) -> mmap.mmap:
 
 
 class TooMuchShared(ValueError):
-    """Static; the text is nvcc's for a card."""
+    """Static shared memory; the text is nvcc's for a card."""
 
 
 def check(module: ptx.Module, library: Path = LIBRARY) -> None:
@@ -773,6 +783,7 @@ def _launch_of(
 
 
 def pack_arguments(layout: Sequence[tuple[int, int]], values: Mapping[int, bytes] | Sequence[bytes]) -> bytes:
+    """Each argument at its offset."""
     size = max((offset + length for offset, length in layout), default=0)
     packed = bytearray(size)
     for index, (offset, length) in enumerate(layout):

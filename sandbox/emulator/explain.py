@@ -1,3 +1,5 @@
+"""Findings and faults as sentences for students."""
+
 from __future__ import annotations
 
 import re
@@ -24,8 +26,8 @@ _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
 def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Finding] = ()) -> str:
-    """One or two sentences without the line. ``programs``: name a block as a Triton program, whose threads
-    the compiler assigns. ``beside``: the call's other findings.
+    """One or two sentences without the line. ``programs``: name a block as a Triton program, because the
+    compiler assigns its threads. The last argument: the call's other findings.
     """
     array = _array(finding)
     on = "" if finding.who.gpu is None else f" on GPU {finding.who.gpu}"

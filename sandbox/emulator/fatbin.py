@@ -1,4 +1,4 @@
-"""``.nv_fatbin``, nvcc's fat binaries.
+"""PTX and register counts in ``.nv_fatbin``, nvcc's fat binaries.
 
 Entries must be uncompressed (``--compress-mode=none``).
 """
@@ -21,7 +21,7 @@ _REGISTERS, _COUNT = 0x2F, struct.Struct("<II")
 
 
 def ptx_of(data: bytes) -> list[str]:
-    """Of concatenated fat binaries. Raises ValueError if damaged."""
+    """PTX texts of concatenated fat binaries. Raises ValueError if damaged."""
     return [entry.rstrip(b"\0").decode("utf-8", "replace") for entry in _entries(data, _PTX)]
 
 

@@ -1,3 +1,5 @@
+"""What a launch did wrong, and where in the source."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,6 +26,8 @@ SPACES = tuple(name.lower() for name in SPACE)
 
 @dataclass(frozen=True)
 class Thread:
+    """Indices of block and thread, x y z."""
+
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
     gpu: int | None = None
@@ -88,6 +92,7 @@ def shared_array(lowered: Lowered, offset: int) -> tuple[str, int, int]:
 
 
 def _short(index: Sequence[int]) -> str:
+    """Without trailing zeros."""
     if index[1] == index[2] == 0:
         return str(index[0])
     return f"({index[0]}, {index[1]})" if index[2] == 0 else str(tuple(index))

@@ -31,7 +31,7 @@ _BY_NAME, _IN_LINE_STRINGS, _IN_STRINGS, _BLOCK = 0x08, 0x1F, 0x0E, 0x09
 
 
 class HostLines:
-    """``library``: of a 64-bit ELF library."""
+    """``library``: a 64-bit ELF library's bytes."""
 
     def __init__(self, library: bytes) -> None:
         # Address and line; 0: not the source.
@@ -55,7 +55,7 @@ class HostLines:
         self._rows.sort(key=lambda it: it[0])
 
     def line_at(self, offset: int) -> int:
-        """0: unknown."""
+        """0: unknown. In an inlined header function, the call's line."""
         at = bisect.bisect_right(self._rows, offset, key=lambda it: it[0])
         if at and self._rows[at - 1][1]:
             return self._rows[at - 1][1]
@@ -169,7 +169,7 @@ class _Abbreviation:
 
 
 def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, int, int, int]]:
-    """Size, begin, end and line of code inlined into the source."""
+    """Size, begin, end and line of code that was inlined into the source."""
     info, abbreviations, ranges = (
         section_of(library, f".debug_{section}") for section in ("info", "abbrev", "rnglists")
     )

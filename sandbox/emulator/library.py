@@ -1,3 +1,5 @@
+"""The C engine's library, with the structures of ``engine/engine.h``."""
+
 from __future__ import annotations
 
 import ctypes
@@ -117,10 +119,11 @@ OTHER_VERSION = "the engine was built from another version; run sandbox/emulator
 
 
 class EngineMissing(RuntimeError):
-    pass
+    """The engine was not built."""
 
 
 def operations_of(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
+    """Number and arity by name."""
     return {
         c.engine_alu_name(index).decode(): (index, c.engine_alu_arity(index))
         for index in range(c.engine_alu_count())

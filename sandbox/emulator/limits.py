@@ -1,4 +1,4 @@
-"""Of sm_90."""
+"""Launch limits of sm_90."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_GRID = (2**31 - 1, 65535, 65535)
 
 
 class LaunchRefused(ValueError):
-    """``name``: CUDA's, such as cudaErrorInvalidValue."""
+    """``name``: CUDA's error, such as cudaErrorInvalidValue."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)

@@ -22,7 +22,7 @@ TENSOR_UNITS, LINE_UNITS = 65536, 4
 
 @dataclass(frozen=True)
 class Card:
-    """Rates per cycle are one multiprocessor's."""
+    """Rates a cycle are those of one multiprocessor."""
 
     name: str
     multiprocessors: int
@@ -47,8 +47,8 @@ class Card:
     block: float  # between starts of blocks, in seconds
     update: float  # between atomics on one place in L2, in seconds
     slices: int  # of L2, which work in parallel
-    left: float  # of the previous call's writes in L2, at most
-    pushed: float  # of these, to memory for each byte read
+    left: float  # bytes of the previous call's writes that L2 still has, at most
+    pushed: float  # of these, bytes that go to memory for each byte read
     overlap: float  # (sum of part ** overlap) ** (1 / overlap)
     link: float = 390e9  # bytes a second between two H200s (NVLink)
 
@@ -94,9 +94,9 @@ H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12, dram_read=3.17e1
 _BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE = 32, 128, 4
 # The least that shared memory leaves of a first-level cache.
 _LEAST_L1 = 28 << 10
-# A block's shared memory comes in these units; the system takes 1 KiB more.
+# Shared memory of a block comes in these units; the system takes 1 KiB more.
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
-# A warp's registers come in these units, in one part of the multiprocessor.
+# Registers of a warp come in these units, in one part of the multiprocessor.
 _REGISTER_UNIT, _PARTS = 256, 4
 
 
@@ -136,6 +136,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Spill:
+    """Spilled registers at a source line."""
+
     line: int
     bytes: int
     requests: int  # of warps, 4 bytes a thread, in the launch
@@ -154,8 +156,7 @@ class Launch:
     updates: int = 0
     updates_most: int = 0  # of these, the most in one place of 256 bytes
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone
-    # Cycles of a block after its last data from memory and from the second-level cache, if it were alone.
-    # Mean.
+    # Cycles of a block after its last data from memory and from the second-level cache, if it were alone. Mean.
     after_memory: float = 0.0
     after_l2: float = 0.0
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
@@ -177,7 +178,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """One multiprocessor's."""
+    """What a multiprocessor runs at a time."""
 
     blocks: int
     warps: int
@@ -340,7 +341,7 @@ def traffic_of(launch: Launch) -> Traffic:
 
 
 def l2_traffic_of(launch: Launch) -> Traffic:
-    """Bytes. Stores move whole lines."""
+    """Bytes through the second-level cache. Stores move whole lines."""
     read = written = 0
     for row in launch.rows:
         if row.remote:
@@ -403,11 +404,10 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
 
 
 def after_data(launch: Launch, parts: Mapping[str, float], card: Card = H200) -> float:
-    """Seconds from the launch's last data to its end. Other blocks' data hide what a block does after its own
-    last data; nothing hides the last block's. Stores of blocks that are that far go on in that time.
-    ``parts`` weigh by their share in ``longest_of``: if units or chains decide, data come early, and those
-    parts have all that a block does.
-    """
+    """Seconds from the launch's last data to its end. Other blocks' data hide what a block does after its own last
+    data, but the last block has nobody to hide it. Stores of blocks that are that far go on in that time. ``parts``
+    weigh by their share in ``longest_of``: if units or chains decide, data come early, and those parts have all that
+    a block does."""
     most = max(parts.values(), default=0.0)
     shares = {name: math.pow(seconds / most, card.overlap) for name, seconds in parts.items()}
     if not shares:
@@ -421,7 +421,7 @@ def after_data(launch: Launch, parts: Mapping[str, float], card: Card = H200) ->
 
 
 def took(launch: Launch, card: Card = H200) -> float:
-    """Seconds, less those of an empty launch."""
+    """Seconds of a launch, less those of an empty one."""
     parts = parts_of(launch, card)
     return longest_of(parts, card) + after_data(launch, parts, card)
 
@@ -443,5 +443,7 @@ def copies_seconds(copies: int, copied: int, card: Card = H200, *, linked: int =
 
 
 def least_seconds(moved: float, operations: float, rate: float, card: Card = H200) -> float:
-    """For one launch that moves ``moved`` bytes once and does ``operations`` at ``rate`` a second."""
+    """The lower bound for one launch that moves ``moved`` bytes once and does ``operations`` at ``rate`` a
+    second.
+    """
     return card.launch + longest_of({"DRAM": moved / card.dram_read, "units": operations / rate}, card)

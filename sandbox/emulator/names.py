@@ -1,4 +1,4 @@
-"""Numbers of ``engine/names.h`` or ``host/protocol.h``, by name.
+"""Numbers that C defines in ``engine/names.h`` or ``host/protocol.h``, by name.
 
 ``OP.LOAD`` is a number, ``OP.name_of(11)`` is ``"LOAD"``.
 """
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"^#define (\w+) (0x[0-9a-f]+|\d+)(?:u|ull)?(?:\s|$)", re.M
 
 
 class Names:
-    """Several names may share a number."""
+    """Several names may have one number."""
 
     def __init__(self, title: str, entries: list[tuple[str, str]]) -> None:
         self._title, self._entries = title, entries
@@ -56,6 +56,7 @@ class Names:
         return next(self[word] for word in words if word in self)
 
     def as_built(self) -> str:
+        """As ``engine_names`` of names.c."""
         shown = (f"{name}={value}" if value else name for name, value in self._entries)
         return f"{self._title}: {' '.join(shown)} \n"
 

@@ -1,3 +1,5 @@
+"""A call's launches as plain values of ``grader.schemas.call_profile``."""
+
 from __future__ import annotations
 
 import json
@@ -20,7 +22,7 @@ from .model import (
     took,
 )
 
-# The longest kernels and busiest lines, to fit into a message.
+# The longest kernels and busiest lines, so that it fits into a message.
 _MOST_KERNELS, _MOST_LINES, _MOST_LINES_IN_ALL = 32, 200, 240
 _MOST_ACCESSES, _MOST_ARRAYS, _MOST_IN_TIMELINE = 32, 16, 100
 # JSON bytes.
@@ -82,6 +84,7 @@ def _shape(launch: Launch) -> tuple[Any, ...]:
 def _timeline(
     launches: Sequence[Launch], numbers: dict[tuple[Any, ...], int], card: Card
 ) -> list[dict[str, Any]]:
+    """The first launches, GPU by GPU."""
     found: list[dict[str, Any]] = []
     ends: dict[int | None, float] = {}
     for launch in launches[:_MOST_IN_TIMELINE]:
@@ -144,6 +147,7 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
 
 
 def _balance(launch: Launch, card: Card) -> float | None:
+    """An average multiprocessor's instructions, relative to the busiest one's."""
     busiest = dict(zip(NEEDS, launch.busiest, strict=True))["issue"]
     issued = sum(row.issued * row.work.slots for row in launch.rows)
     return min(1.0, issued / card.multiprocessors / busiest) if busiest else None
@@ -175,6 +179,7 @@ def _add(counts: Counts, row: Row) -> None:
 
 
 def _add_access(accesses: dict[tuple[int, str, str], Counts], arrays: dict[str, Counts], row: Row) -> None:
+    """By line, array and kind."""
     if not row.requests:
         return
     kind, name = _OF_ACCESSES.get(row.work.access, "load"), _fit(array_name(row.array), _ARRAY_CHARS)
@@ -210,6 +215,7 @@ def _delays(row: Row) -> int:
 
 
 def _reason(row: Row) -> str:
+    """What the awaited row waits for."""
     if row.work.kind == "sync":
         return "global memory" if row.ptx.startswith("cp.async") else "barriers"
     if row.work.access == "atomic":
@@ -234,6 +240,7 @@ def _add_to(counts: Counts, name: str, value: int) -> None:
 
 
 def _plain(counts: Counts) -> Counts:
+    """Steps only if constant."""
     found = {}
     for name, value in counts.items():
         if not isinstance(value, set):

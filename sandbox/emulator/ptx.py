@@ -1,4 +1,4 @@
-"""Into functions of instructions.
+"""Parses PTX into functions of instructions.
 
 Source: the PTX ISA's grammar, as far as nvcc and Triton use it.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 # Compilers' largest text has 5 MB.
 MOST_TEXT = 64 << 20
-# Functions, and registers of one and of all. Compilers use one per value; an unrolled kernel has 20,000.
+# Functions, and registers of one and of all. Compilers use one for each value; an unrolled kernel has 20,000.
 MOST_FUNCTIONS, MOST_REGISTERS, MOST_MODULE_REGISTERS = 8192, 1 << 16, 1 << 20
 # Bytes: ptxas's limits for sm_90, and the device's global memory.
 MOST_PARAMS, MOST_CONSTANT, MOST_SHARED, MOST_LOCAL, MOST_GLOBAL = 32764, 65536, 49152, 512 << 10, 2 << 30
@@ -19,7 +19,7 @@ _MOST_ALIGN = 1 << 20
 
 
 class BadPtx(ValueError):
-    pass
+    """The text is not valid PTX."""
 
 
 class UnknownType(BadPtx):
@@ -185,7 +185,7 @@ def split_operands(text: str) -> list[str]:
 
 
 def number(text: str) -> int | None:
-    """An integer's, or a float's bits (``0f3F800000``); else None."""
+    """Of an integer, or a float's bits (``0f3F800000``); else None."""
     if text[:2] in ("0f", "0F", "0d", "0D") and len(text) in (10, 18):
         return int(text[2:], 16)
     try:
@@ -279,7 +279,7 @@ class _Parser:
                 raise BadPtx("a function has no body")
             head.append(following.strip())
         text = " ".join(head)
-        if "{" not in text:
+        if "{" not in text:  # declared only
             return
         text = text.partition("{")[0]
         found = re.search(
@@ -384,6 +384,7 @@ class _Parser:
         return self._places.setdefault(at[:2], Place(*at[:2]))
 
     def _is_library(self, file: int, kernels_file: int) -> bool:
+        """Not the student's: a header, or another Python file."""
         name = self.module.files.get(file, "")
         if self._is_python(file):
             return file != (kernels_file or file)
@@ -484,6 +485,7 @@ def _check_function(function: Function) -> None:
 
 
 def _branch_within(body: list[Instruction | Label], names: dict[str, str]) -> None:
+    """Labels that follow in an inner block."""
     for item in body:
         if isinstance(item, Instruction) and item.name == "bra":
             item.operands = [names.get(operand, operand) for operand in item.operands]

@@ -1,3 +1,5 @@
+"""Reads DWARF within bounds."""
+
 from __future__ import annotations
 
 

@@ -40,13 +40,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Ran:
-    """How many ran; ``fair``: of these, not at an edge, where a block may have nothing to do."""
+    """How many blocks ran; ``fair``: of these, not at an edge, where a block may have nothing to do."""
 
     kernel: str
     blocks: int
     ran: int
     fair: int
-    # Warps' of all blocks, estimated; matrix products by the engine's time.
+    # Warps' of all blocks, estimated; matrix products count by the engine's time.
     instructions: int
 
 
@@ -91,7 +91,7 @@ class Sample:
 
     @property
     def partial(self) -> bool:
-        """Blocks were left out: later launches may read unwritten values."""
+        """Blocks were left out, so later launches may read unwritten values."""
         return any(launch.ran < launch.blocks for launch in self.launches)
 
     def choose(self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool) -> Chosen:
@@ -140,7 +140,7 @@ class CountedSample(Sample):
 
     One group counts per stratum of the grid, after its neighbours in x, y and z have filled the caches.
     Groups at the ends count only for the longest path: their work may differ. Blocks that probably work on
-    chosen elements run too, to show left-out work.
+    chosen elements run too, so that left out work shows.
     """
 
     copied_bytes = _NO_LIMIT

@@ -1,6 +1,7 @@
 """Spilled registers, from machine code for sm_70 and newer.
 
-The engine never sees them: PTX has no limit of registers. Debug information gives each access a source line.
+The engine never sees them, because PTX has no limit of registers. Debug information gives each access a
+source line.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MOST_ROWS = 1 << 18
 
 
 def spills_of(data: bytes) -> Spills:
-    """Damaged code yields none."""
+    """Of concatenated fat binaries; damaged code yields none."""
     found: Spills = {}
     with suppress(ValueError):
         for code in machine_codes(data):
@@ -69,6 +70,7 @@ def _line_at(rows: list[tuple[int, int]], at: int) -> int:
 
 
 def _lines(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> Mapping[str, list[tuple[int, int]]]:
+    """By section; line 0 outside of the kernel's file."""
     heads = dict(sections)
     if _LINES not in heads:
         return {}

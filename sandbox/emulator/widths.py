@@ -1,3 +1,5 @@
+"""Accesses to shared memory that ptxas merges."""
+
 from __future__ import annotations
 
 import math
@@ -12,8 +14,8 @@ _WORD = 4
 
 
 def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
-    """Per row: the merged access's words (2 or 4), plus ``WIDE_PLACE`` times its place, plus ``WIDE_FIRST``
-    for the first; 0: not merged.
+    """For each row the merged access's words (2 or 4), plus ``WIDE_PLACE`` times its place, plus
+    ``WIDE_FIRST`` for the first; 0: not merged.
 
     Merged words are adjacent and known to be aligned. Loads are in one basic block, or in one that only the
     first's leads to. Stores share block and predicate, and write all words; three loads of four words become
@@ -120,6 +122,7 @@ class Multiples:
 
     @staticmethod
     def _defined(row: CodeRow) -> list[int]:
+        """Outside of alu.ops, all but the address."""
         control = control_of(row)
         found = (
             () if control in ("STORE", "BRANCH") else (row.d, row.b, row.c, row.e) if control else (row.d,)

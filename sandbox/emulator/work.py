@@ -1,3 +1,5 @@
+"""The unit of a card that each instruction occupies, and how long."""
+
 from __future__ import annotations
 
 import re

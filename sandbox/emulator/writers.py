@@ -1,4 +1,4 @@
-"""From the race check's records."""
+"""The last writer of an element, from the race check's records."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ Entry = dict[str, Any]
 
 
 def c_data(entry: Entry) -> bytes:
+    """A value or, for an absent buffer, the null pointer."""
     return bytes.fromhex(entry["data"]) if entry["kind"] == "value" else bytes(8)
 
 
@@ -46,7 +47,7 @@ Call = Callable[[], Any]
 
 
 class CountedCall(Protocol):
-    """``counted`` sets the other two."""
+    """``counted`` counts the work and sets the other two."""
 
     modelled_us: float | None
     # See ``grader.schemas.call_profile``.
@@ -56,7 +57,7 @@ class CountedCall(Protocol):
 
 
 class RecordedCall(Protocol):
-    """``recorded`` sets the other one."""
+    """``recorded`` looks for the block that goes wrong, and sets the other one."""
 
     step: dict[str, Any] | None
 
@@ -67,17 +68,17 @@ class Binding(Protocol):
     entries: list[Entry]
 
     def tensors(self) -> dict[str, Any]:
-        """By name in signature order."""
+        """By name in signature order: tensors over the shared memory, and numbers."""
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """Waits at the gate, calls, says done. Calls ``queued`` meanwhile."""
+        """Wait at the gate, call, say done. Calls ``queued`` meanwhile."""
 
     def close(self) -> None:
         """Nothing may use the memory afterwards."""
 
 
 def by_argument(entries: list[Entry], values: Sequence[Any]) -> dict[str, Any]:
-    """``values``: of each entry. A list if each GPU has the argument."""
+    """``values``: of each entry. A list for an argument that each GPU has."""
     found: dict[str, Any] = {}
     for entry, value in zip(entries, values, strict=True):
         if "of" in entry:

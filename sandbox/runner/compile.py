@@ -77,8 +77,8 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 }
 """
-# Separate compilation, which kernels need to launch kernels, is slow: only after a failure for lack of it, or
-# with the line "// grader: rdc".
+# Separate compilation, which kernels need to launch kernels, is slow: only after a failure for lack of it,
+# or with the line "// grader: rdc".
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
 RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
@@ -110,7 +110,7 @@ MISSING_FILE = "grader-missing.cpp"
 
 
 def missing(source: str, folder: str) -> str:
-    """Definitions that report a call as missing. ``folder``: CUDA's headers."""
+    """Each reports that the emulated GPU lacks it. ``folder``: CUDA's headers."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
     named |= {f"cuda{name.removeprefix('hip')}" for name in named if name.startswith("hip")}
     calls: dict[str, str] = {}
@@ -146,7 +146,7 @@ def headers_of(nvcc: str) -> str:
     return near if os.path.exists(f"{near}/{HEADERS[0]}") else "/usr/include"
 
 
-# The emulated GPU needs debug information; a tail call has none.
+# The emulated GPU finds calls by debug information; a tail call has none.
 LINES = "-g1,-fno-optimize-sibling-calls"
 
 
@@ -169,6 +169,7 @@ def as_cuda(filename: str) -> list[str]:
 
 
 def with_standard(options: list[str], libraries: list[dict[str, Any]]) -> list[str]:
+    """With the latest C++ that the libraries need."""
     wanted = [f"-std={library['standard']}" for library in libraries if library["standard"]]
     return [max([option, *wanted]) if option.startswith("-std=") else option for option in options]
 
@@ -253,8 +254,9 @@ def demangled(text: str) -> str:
 
 
 def out_of_reach(appended: str) -> str:
-    """Undefines each of its words first, so macros of the source change nothing. ``appended`` must include no
-    header: its words are unknown here.
+    """First undefines each of its words, so no macro of the source changes its meaning.
+
+    ``appended`` must include no header: its words are unknown here.
     """
     words = sorted(set(WORD.findall(STRING.sub("", appended))))
     return '#line 1 "grader-words"\n' + "".join(f"#undef {word}\n" for word in words) + appended
@@ -262,12 +264,12 @@ def out_of_reach(appended: str) -> str:
 
 def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     filename, most = request["filename"], request["log_bytes"]
-    # Two line ends: a final backslash would join the footer's first line to the source.
+    # Two line ends: a final backslash of the source would join the footer's first line to it.
     with open(filename, "w", encoding="utf-8", newline="") as file:
         file.write(request["source"] + "\n\n" + out_of_reach(request["footer"] + TRAILER))
     rdc = RDC.search(request["source"]) is not None
     seconds = math.ceil(request["cpu_seconds"])
-    # The signal comes first, so nvcc can report the slow program.
+    # For nvcc's programs. The signal comes first, so nvcc can report the slow one.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
     wanted = request.get("headers", [])
@@ -327,7 +329,7 @@ def elsewhere(request: dict[str, Any], library: dict[str, Any]) -> str:
 
 
 def not_here(source: str, filename: str, library: dict[str, str]) -> str:
-    """An error if the source includes a library that the emulated GPU lacks, else empty."""
+    """An error if a source for the emulated GPU includes the library; else empty."""
     included = re.search(
         rf'^[ \t]*#[ \t]*include[ \t]*[<"]{re.escape(library["header"])}[>"]', source, re.MULTILINE
     )
@@ -349,7 +351,7 @@ def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:
 
 
 def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
-    """The log's text if there is no usable result."""
+    """The log's text if there is no usable result, else None."""
     if code != 0:
         if re.search(r"out of memory|virtual memory exhausted", log):
             return "\n[the compiler used more memory than it may]\n"

@@ -26,7 +26,7 @@ import triton_driver
 from connect import connect
 from protocol import receive, send
 
-# Each architecture's first GPU; a source may compute with it.
+# Of each architecture's first GPU; a source may compute with it.
 _PROCESSORS = {80: 108, 89: 142, 90: 132, 100: 148}
 # By then the source has caught OutOfTime.
 _CAUGHT_SECONDS = 2.0
@@ -59,7 +59,7 @@ class _NoLaunch:
 
 
 def prepare() -> host_compiler.LaunchersAhead | None:
-    """Imports torch and Triton before a request."""
+    """Import torch and Triton before there is a request."""
     preload.caches_in_box()
     from triton_loader import prepare_without_gpu
 
@@ -99,7 +99,7 @@ def on_host() -> Any:
 
 
 def arguments(call: list[dict[str, Any]]) -> list[Any]:
-    """Nothing reads the contents, so the memory stays untouched."""
+    """Nothing reads the tensors' contents, so their memory stays untouched."""
     import torch
 
     return [
@@ -114,9 +114,7 @@ def arguments(call: list[dict[str, Any]]) -> list[Any]:
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raises OutOfTime after ``seconds``. If the body catches it, ends this process: packed files are
-    complete.
-    """
+    """Raise OutOfTime after ``seconds``. If the body catches it, end this process: packed files are complete."""
     raised = False
 
     def late(*_: Any) -> None:
@@ -157,7 +155,7 @@ def compile_kernels(
 
 
 def main() -> None:
-    # Before preparing: the parent may pause this box while it loads.
+    # First: the parent may pause this box while it loads.
     connection = connect(sys.argv[1])
     launchers = prepare()
     try:
@@ -169,7 +167,7 @@ def main() -> None:
         done = compile_kernels(request, launchers, pack)
         pack.close()
     send(connection, {"calls": done})
-    # Ends what the source started: the parent waits until nobody holds the pipe.
+    # Takes along what the source started: the parent waits until nobody holds the pipe.
     os._exit(0)
 
 

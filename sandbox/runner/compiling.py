@@ -1,6 +1,6 @@
-"""Reports compilations and tuning of Triton and CuTe DSL, which have their own time limit.
+"""Reports compilations and tuning of Triton and CuTe DSL, whose time limit is apart from the call's.
 
-A submission can forge reports, so the judge bounds that time.
+A submission can forge these reports, so the judge bounds that time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# Characters with a meaning to pages or terminals.
+# Nothing that means something to a page or terminal.
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.<>=, ]")
 _TEXT_CHARS = 160
 _CONSTANTS = 6

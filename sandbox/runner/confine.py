@@ -105,7 +105,7 @@ def confine(order: dict[str, Any]) -> None:
     set_limits(order["limits"])
     os.nice(max(0, order["nice"] - os.nice(0)))
     if order["cores"]:
-        with contextlib.suppress(OSError):  # a core was taken away
+        with contextlib.suppress(OSError):  # a core was taken away: any will do
             os.sched_setaffinity(0, order["cores"])
     drop_bounding()
     if order["user"] is not None:

@@ -1,4 +1,4 @@
-"""Device memory: the stream waits at the gate, with the call enqueued behind it."""
+"""Device memory: the gate is a wait on the stream, with the call enqueued behind it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CudaBinding:
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
         self.entries = entries
-        # The gate was closed, so a wait for the device returned at once.
+        # A wait for the device returned at once because the gate was closed.
         self.waits_left_out = False
         self._mappings: dict[str, CudaMapping] = {}
         self._flags = MAPPINGS.flags(flags)
@@ -74,7 +74,9 @@ class CudaBinding:
         return made
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """The call's exception comes before its kernels' fault, which shows only after a wait."""
+        """The call's exception comes before its kernels' fault, which shows only after waiting for the
+        device.
+        """
         failure = self._enqueue(number, call)
         queued()
         try:

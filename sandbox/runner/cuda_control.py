@@ -1,7 +1,6 @@
 """Our own kernels over the same buffers, timed by CUDA events.
 
-The judge trusts these times because no submission is loaded: the rest of a measurement is a round's fixed
-cost.
+No submission is loaded, so the judge trusts these times: the rest of a measurement is a round's fixed cost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The CUDA driver through ctypes: packages would slow the start.
+"""The CUDA driver through ctypes, without any package, which would slow the start.
 
 Sizes are bytes; addresses and handles are integers.
 """
@@ -24,7 +24,7 @@ _OUT_OF_MEMORY = 2
 
 
 class CudaError(Exception):
-    """``name``: such as CUDA_ERROR_ILLEGAL_ADDRESS."""
+    """``name``: such as CUDA_ERROR_ILLEGAL_ADDRESS. The message is CUDA's."""
 
     def __init__(self, code: int, name: str, message: str) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class _Access(ctypes.Structure):
     _fields_ = [("location", _Location), ("flags", c_int)]
 
 
-# The newest revision of each call.
+# The newest revision of each call, with its arguments' types.
 _CALLS: dict[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
     "cuDeviceGet": (POINTER(c_int), c_int),
@@ -122,7 +122,7 @@ _contexts: list[c_void_p] = []
 
 
 def make_context(printf_bytes: int) -> None:
-    """Makes the devices' primary contexts, shared with the runtime and torch; the first is current. Devices
+    """Make the devices' primary contexts, shared with the runtime and torch, and the first current. Devices
     can access each other's memory.
 
     ``printf_bytes`` bounds kernels' output per call. The pool keeps what ``cudaFreeAsync`` returns, so a warm
@@ -161,7 +161,7 @@ def use(number: int) -> None:
 
 
 def synchronise() -> None:
-    """Waits for all devices and flushes kernels' output. Raises CudaError for an earlier fault; the first
+    """Wait for all devices and flush kernels' output. Raises CudaError for an earlier fault; the first
     device's context is current either way.
     """
     if len(_contexts) <= 1:
@@ -221,6 +221,7 @@ def unmap_memory(address: int, size: int) -> None:
 
 
 def allocate(size: int) -> int:
+    """Memory of this process alone."""
     address = c_uint64()
     _call("cuMemAlloc_v2", byref(address), size)
     return address.value

@@ -1,3 +1,5 @@
+"""Loads a compiled CUDA submission from a descriptor."""
+
 from __future__ import annotations
 
 import contextlib
@@ -41,7 +43,7 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
 
 
 def show_torch() -> None:
-    """Lets a library find torch's functions: a compiler's box has no torch to link."""
+    """Let a library find torch's functions: a compiler's box has no torch to link."""
     import torch
 
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
@@ -115,7 +117,7 @@ class _Waits:
 
 
 def _path_of(library: str) -> str:
-    """In one of NVIDIA's wheels, else a name for the linker."""
+    """In one of NVIDIA's wheels, or a name for the linker."""
     for folder in sys.path:
         for path in glob.glob(os.path.join(folder, "nvidia", "*", "lib", library)):
             return path

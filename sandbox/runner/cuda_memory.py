@@ -1,4 +1,4 @@
-"""The judge's device memory, unmapped space behind each array, and the gate's words."""
+"""The judge's device memory, with unmapped space behind each array, and the gate's words."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ class CudaMapping:
 
 
 class Mappings:
-    """Small pieces stay mapped: mapping one takes as long as a small case."""
+    """Small pieces stay mapped, because mapping one takes as long as a small case."""
 
     def __init__(self) -> None:
+        # Least recently used first.
         self._kept: dict[int, CudaMapping] = {}
         self._flags: tuple[tuple[int, int], CudaFlags] | None = None
 
@@ -63,6 +64,7 @@ class Mappings:
             self._kept.pop(next(iter(self._kept))).close()
 
     def flags(self, descriptor: int) -> CudaFlags:
+        """The gate's page, shared by all bindings."""
         found = os.fstat(descriptor)
         page = found.st_dev, found.st_ino
         if self._flags is None or self._flags[0] != page:
@@ -81,7 +83,7 @@ class CudaFlags:
     def __init__(self, descriptor: int) -> None:
         self._map = mmap.mmap(descriptor, PAGE)
         self._words = memoryview(self._map).cast("I")
-        # A live ctypes view would keep the map open.
+        # A live ctypes view would keep the map from closing.
         self._host = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         self._device = driver.register_host(self._host, PAGE)
         # Of each device but the first: its work of the round is done.
@@ -96,8 +98,7 @@ class CudaFlags:
     @contextlib.contextmanager
     def gate(self, round_number: int) -> Iterator[None]:
         """The body's work runs once the gate opens; "done" is written after it. Uses the legacy default
-        stream, which orders all blocking streams. The first of several devices writes "done" once all have
-        finished.
+        stream, which orders all blocking streams. The first of several devices writes "done" after all.
         """
         for number in self._events:
             driver.use(number)

@@ -1,4 +1,4 @@
-"""Loads a submission in CuTe DSL, for a GPU or the emulated one."""
+"""Loads a submission in CuTe DSL, on a GPU or the emulated one: a Python module with ``solve``."""
 
 from __future__ import annotations
 

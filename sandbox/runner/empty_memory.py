@@ -1,5 +1,6 @@
-"""Fills what ``torch.empty`` returns: it is mostly zeros, so a kernel that reads before writing looks right
-by luck.
+"""Fills the memory that ``torch.empty`` returns.
+
+It is mostly zeros, so a kernel that reads before writing looks right by luck.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-# NaN in every float format, and too large as an integer. Random, so no kernel computes these 16 bytes.
+# NaN in every float format, and integers too large to count or index. Random, so no kernel computes these 16
+# bytes.
 PATTERN = b"".join(bytes((0x81 + byte % 0x7F, 0xFF)) for byte in os.urandom(8))
 # Filling larger memory would commit its pages.
 MOST_BYTES = 64 << 20

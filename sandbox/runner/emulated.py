@@ -1,5 +1,6 @@
-"""Imports the emulator's package, which is next to the runner's folder (``grader.sandbox.image.PROGRAMS``),
-and words its findings.
+"""Imports the emulator's package for a runner, and words its findings.
+
+The package is next to the runner's folder (``grader.sandbox.image.PROGRAMS``).
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ _ABOVE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MOST_SHOWN = 3
 # Half of what the judge accepts.
 _MOST_CHARS = 4000
-# A card does not wait for threads that have returned.
+# Threads returned while others waited: a card does not wait for them.
 _PASSED_BY = "barrier_exited"
 _MOST_LAUNCHES = 64
 
 
-# The parser's words; shown as ptxas's.
+# The parser's; shown as ptxas says it.
 _TOO_MUCH_SHARED = re.compile(r"(\S+) has ([\d,]+) bytes of shared memory, and may have ([\d,]+)")
 
 
 def part(name: str) -> Any:
-    """Such as ``device``. The folder's neighbours stay out of reach."""
+    """A module such as ``device``. The folder's neighbours stay out of reach."""
     sys.path.insert(0, _ABOVE)
     try:
         return importlib.import_module(f"emulator.{name}")
@@ -34,7 +35,7 @@ def part(name: str) -> Any:
 
 
 def refused(library: bytes, filename: str) -> str:
-    """A compiler's error about an instruction that the emulated GPU lacks, else empty."""
+    """An error, in the compiler's form, about an instruction that the emulated GPU lacks; else empty."""
     engine, fatbin, lower, ptx = (part(name) for name in ("engine", "fatbin", "lower", "ptx"))
     for text in fatbin.ptx_of(fatbin.section_of(library)):
         try:
@@ -56,7 +57,7 @@ def refused(library: bytes, filename: str) -> str:
 
 
 def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | None:
-    """In ``failure.describe``'s form. ``programs``: Triton's, not threads."""
+    """In ``failure.describe``'s form. ``programs``: speak of Triton's programs, not threads."""
     explain = part("explain")
     if returned.broken:
         return {**finding("emulator", returned.broken[-_MOST_CHARS:], 0), "kind": "ours"}
@@ -66,7 +67,7 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     found = [fault for fault in (returned.fault, *returned.findings) if fault is not None]
     if all(fault.kind == _PASSED_BY for fault in found):
         found = []
-    # A race of streams causes early reads.
+    # An early read is a consequence of a race of streams.
     found.sort(key=lambda fault: fault.kind != "stream_race")
     if programs:
         found = [fault for fault in found if not explain.is_compilers(fault)]
@@ -107,7 +108,7 @@ def unfreed_of(returned: Any) -> dict[str, Any] | None:
 
 
 def sampled_of(sample: Any) -> dict[str, Any] | None:
-    """The part of a call that ran, if not all."""
+    """The part of a call that ran; None: all."""
     if sample is None:
         return None
     launches = [
@@ -141,6 +142,7 @@ def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
 
 
 def step_of(recorder: Any) -> dict[str, Any] | None:
+    """For the judge; None: nothing."""
     if not (recorder.bundle or recorder.why or recorder.reason):
         return None
     return {**recorder.told(), "reason": recorder.reason}
@@ -170,6 +172,7 @@ def remarks_of(returned: Any) -> list[str]:
 
 
 def forgotten_of(returned: Any) -> dict[str, Any] | None:
+    """Operations that nothing waited for."""
     if not returned.forgotten:
         return None
     lines = sorted({line for line in returned.forgotten_lines if line})[:_MOST_SHOWN]

@@ -1,3 +1,5 @@
+"""The judge's buffers at addresses that only the emulated GPU's kernels can use."""
+
 from __future__ import annotations
 
 import ctypes
@@ -20,7 +22,7 @@ class EmulatedBinding(HostBinding):
         self.addresses: dict[str, int] = {}
 
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
-        """The buffer's address on ``device``. ``written``: it may be read."""
+        """Returns the buffer's address on ``device``. ``written``: it may be read."""
         address = int(
             device.adopt(
                 self.address(entry), entry["nbytes"], entry["name"], written=written, gpu=entry.get("gpu", 0)
@@ -81,6 +83,7 @@ class EmulatedBinding(HostBinding):
             device.engine.sample = None
 
     def leave(self) -> None:
+        """May be called again."""
         for address in self.addresses.values():
             self._device.forget(address)
         self.addresses.clear()

@@ -1,10 +1,10 @@
-"""CuTe DSL for the emulated GPU: the real compiler down to PTX, without a driver.
+"""CuTe DSL in a submission's process, for the emulated GPU: the real compiler down to PTX, without a driver.
 
-Its host code calls the runtime by private names (``_cudaLaunchKernelEx``): functions here, which ask the GPU
-in the neighbouring process (``emulated_relay.py``).
+Its host code calls the runtime by private names (``_cudaLaunchKernelEx``), which are functions here that ask
+the GPU in the neighbouring process (``emulated_relay.py``).
 
-Tensors are in host memory, but CuTe sees them at the GPU's addresses: the judge's by the binding, others by
-memory that lasts for the call and is copied around each launch.
+Tensors are in the host's memory, but CuTe sees them at the GPU's addresses: the judge's by the binding,
+others by memory that lasts for the call and is copied around each launch.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ MESSAGE, MISUSE = part("names").MESSAGE, part("names").MISUSE
 
 _POINTER, _INT, _UNSIGNED, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
 _INVALID_VALUE, _NOT_SUPPORTED = 1, 801
-# Host code writes tensor maps in the hardware's form.
+# PTX of copies by tensor maps, which host code writes in the hardware's form.
 _TENSOR_MAP = b".bulk.tensor."
-# CUDA's enumerations: an H200's, a kernel's and a launch's attributes.
+# CUDA's enumerations: an H200's and a kernel's attributes, and a launch's.
 _ATTRIBUTES = {8: 49152, 10: 32, 16: 132, 39: 2048, 75: 9, 76: 0, 81: 233472, 97: 232448, 106: 32}
 _SHARED_SIZE = 1
 _COOPERATIVE, _CLUSTER = 2, 4
-# cudaLaunchConfig_t; cudaLaunchAttribute's size and its value's offset.
+# cudaLaunchConfig_t, and cudaLaunchAttribute's size and its value's offset.
 _CONFIG = struct.Struct("<6IQQQI")
 _ATTRIBUTE_BYTES, _VALUE_AT = 72, 8
-# DLTensor: the offset of the device's kind; CUDA's number.
+# DLTensor: the offset of the device's kind, and CUDA's number.
 _DEVICE_AT, _ON_CUDA = 8, 2
 
 
@@ -55,12 +55,14 @@ class DefaultStream:
 
 
 class Tensors:
+    """A call's tensors outside the judge's buffers."""
+
     def __init__(self) -> None:
         # By address here: size, address there, and the storage, kept alive.
         self._known: dict[int, tuple[int, int, Any]] = {}
 
     def address(self, here: int) -> int | None:
-        """None for unknown memory."""
+        """On the GPU; None for memory that it does not know."""
         of_judge = [(at, size, there) for at, size, there in gpu().buffers]
         for at, size, there in [
             *of_judge,
@@ -239,7 +241,7 @@ _LOAD_TYPES = (_POINTER, _POINTER, _POINTER, _POINTER, _UNSIGNED, _POINTER, _POI
 
 
 def _callback(function: Callable[..., int], types: _Types) -> Any:
-    """Returns a CUDA error and keeps the exception."""
+    """It returns a CUDA error and keeps the exception."""
 
     def answered(*values: int | None) -> int:
         global _error

@@ -1,4 +1,4 @@
-"""Loads a CUDA submission for the emulated GPU. Its host code has its own process, without the judge's
+"""Loads a CUDA submission for the emulated GPU. Its host code gets its own process, without the judge's
 memory, and asks this one for memory, copies and launches.
 """
 
@@ -30,7 +30,8 @@ from failure import Described
 
 device, engine = part("device"), part("engine")
 
-# Host work is free in the model, so the host sees only this many bytes of a counted call: a count or a flag.
+# Work on the host is free in the model, so the host may see only this many bytes of a counted call's data: a
+# count or a flag.
 _MOST_TAKEN = 256
 _TAKEN = (
     "While its work was counted, solve copied {:,} bytes from the GPU to the host. On this board only kernels may "
@@ -80,7 +81,7 @@ class HostCall:
         self.remarks = remarks_of(returned)
 
     def recorded(self) -> None:
-        """For ``step``: the block that goes wrong, or a chosen one."""
+        """A call for ``step``: the block that goes wrong, or a chosen one."""
         self.step = None
         asked = self._binding.asked.get("record")
         recorder = self._host.record(asked)
@@ -122,9 +123,9 @@ class Host:
         self._tags_prints, self._gpus = tags_prints, gpus
         # The submission's processes must not look into this one.
         device.hide()
-        # The linker takes only paths; the judge's memory is sealed.
+        # The linker takes only paths. The memory is the judge's and sealed.
         self._library = os.dup(descriptor)
-        # None: all of the last call ran.
+        # The part of the last call that ran, if not all.
         self.sampled: dict[str, Any] | None = None
         self._start()
 
@@ -164,8 +165,8 @@ class Host:
     def call(self, binding: EmulatedBinding, *, counted: bool = False, watched: bool = False) -> Any:
         """Returns a ``device.Returned``.
 
-        Raises Described for a finding or an error in the host code. Ends like the host code's process,
-        because the judge asks how the box ended.
+        Raises Described for a finding or an error in the host code. If the host code's process ends, this one
+        ends alike, because the judge asks how the box ended.
         """
         with binding.on(self._device) as values:
             try:

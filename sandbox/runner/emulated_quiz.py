@@ -18,7 +18,7 @@ def facts_of(
     arrays = {
         address: quiz.Array(entry["name"], entry["itemsize"])
         for entry, address in arguments
-        # Padding moves elements.
+        # Padding moves elements, which questions name by place.
         if address is not None and entry["nbytes"] and entry.get("strides") is None
     }
     found: list[dict[str, Any]] = quiz.Quiz(launches, arrays, seed, programs=programs).facts()

@@ -1,6 +1,6 @@
-"""The emulated GPU of a submission in Python, between the judge and the runner.
+"""The emulated GPU of a submission in Python, between the judge and the submission's runner.
 
-The judge's messages pass through here; by a second socket the runner asks for a driver's work.
+The judge's messages to the runner pass through here; by a second socket the runner asks for a driver's work.
 
 The runner has copies of the judge's arrays, updated around each launch. While work is counted they hold
 noise, so computing on the host, which is free in the model, gives a wrong result.
@@ -41,11 +41,13 @@ _END_SECONDS = 1.0
 
 
 class RunnerProcess(Protocol):
+    """As ``subprocess.Popen``."""
+
     def wait(self, timeout: float | None = None) -> int: ...
     def kill(self) -> None: ...
 
 
-# Arguments: the runner's preload, connection and GPU, and sockets that it must not keep.
+# Arguments: what the runner preloads, its connection, its GPU, and sockets that it must not keep.
 StartRunner = Callable[[str, socket.socket, socket.socket, Sequence[socket.socket]], RunnerProcess]
 
 
@@ -66,7 +68,7 @@ class Relay:
     def __init__(
         self, address: str, preload: str, *, programs: bool = True, start: StartRunner = _execute
     ) -> None:
-        # The submission's processes must not look into this one.
+        # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
         self._judge = connect(address)
         self._programs = programs
@@ -76,11 +78,11 @@ class Relay:
         self._quiz_seed: Any = None
         self._launches: Any = None
         self._recorder: Any = None
-        # The runner's requests wait between a call's end and the next message.
+        # The runner's requests wait between a call's end and the judge's next message.
         self._over = False
-        # Output of counted kernels, which the runner must not read early.
+        # Kernels' output while work is counted, which the runner must not read early.
         self._printed = b""
-        # The runner's noise -> the GPU's memory that it replaces.
+        # Noise that the runner got in a counted call -> the GPU's memory that it replaces.
         self._noise: dict[bytes, bytes] = {}
         self._runner, runners_end = socket.socketpair()
         self._requests, asking_end = socket.socketpair()
@@ -99,7 +101,7 @@ class Relay:
         return made
 
     def serve(self) -> None:
-        """Until the judge closes the connection, or the runner ends: then ends alike."""
+        """Until the judge closes the connection, or the runner ends: then end alike."""
         poll = select.poll()
         for end in (self._judge, self._runner, self._requests):
             poll.register(end, select.POLLIN)
@@ -154,7 +156,7 @@ class Relay:
         self._printed = b""
 
     def _as_noise(self, contents: bytes) -> bytes:
-        """The runner may hand it back but not read it."""
+        """Memory that the runner may hand back but not read."""
         noise = os.urandom(len(contents))
         self._noise[noise] = contents
         return noise
@@ -164,6 +166,7 @@ class Relay:
         return head + self._noise.get(given, given)
 
     def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        """Passes it on; the GPU gets a binding's buffers too."""
         if message["op"] == "writers":
             protocol.close_all(descriptors)
             protocol.send(self._judge, {"op": "writers", **self._writers(message)})
@@ -242,7 +245,7 @@ class Relay:
         self._binding = self._copies = None
 
     def _forward(self) -> None:
-        """Encodes again: the judge reads only checked bytes."""
+        """Encodes again, so the judge reads only checked bytes."""
         (length,) = _LENGTH.unpack(_exactly(self._runner, _LENGTH.size))
         if length > _MOST_BYTES:
             raise EOFError
@@ -261,6 +264,7 @@ class Relay:
             self._open(message.get("round"))
 
     def _open(self, number: Any) -> None:
+        """Update the runner's arrays, then open its gate."""
         assert self._binding is not None
         assert self._copies is not None
         if not isinstance(number, int):
@@ -361,8 +365,8 @@ class Copies:
             known[:] = real
 
     def fill_with_noise(self) -> None:
-        """Without the usual fill bytes 0, 1 and -1, so each write shows. Repeats: drawing as much takes
-        seconds.
+        """Without the usual fill bytes 0, 1 and -1, so each write shows. It repeats, because drawing as much
+        takes seconds.
         """
         noise = 2 + np.frombuffer(os.urandom(_PIECE_BYTES), dtype=np.uint8) % 253
         for _, copy, known in self._arrays:
@@ -370,7 +374,7 @@ class Copies:
             copy[:] = known
 
     def take_changes(self, works: int) -> list[int]:
-        """Bytes that the runner wrote, by array. ``works``: launches and copies so far."""
+        """The bytes that the runner wrote, by array. ``works``: launches and copies up to now."""
         sizes = []
         for name, (real, copy, known) in zip(self._names, self._arrays, strict=True):
             step, size = max(1, _PIECE_BYTES // copy.shape[1]), 0
@@ -394,7 +398,7 @@ class Copies:
         self._changed.clear()
 
     def changed_later(self, entry: Entry) -> Callable[[int, int], bool] | None:
-        """If the runner changed an element (by place) after a work (by number)."""
+        """Whether the runner changed an element (by place) after a work (by number)."""
         changed = self._changed.get(entry["name"])
         if changed is None:
             return None

@@ -1,7 +1,7 @@
-"""Triton for the emulated GPU: the real compiler down to PTX, and a driver that asks the neighbouring process
-(``emulated_relay.py``).
+"""Triton in a submission's process, for the emulated GPU: the real compiler down to PTX, and a driver that
+asks the neighbouring process (``emulated_relay.py``).
 
-Tensors are in host memory. The GPU has its own addresses for the judge's buffers; a launch sends other
+Tensors are in the host's memory. The GPU has its own addresses for the judge's buffers; a launch sends other
 tensors along and brings them back.
 """
 
@@ -231,7 +231,7 @@ def gpu() -> Gpu:
 
 
 def choose_gpu(number: int) -> None:
-    """For the next launches; they reach every GPU's memory."""
+    """For the next launches, which reach every GPU's memory."""
     gpu().ask(device.GPU, struct.pack("<II", number, _EVERY), "another GPU")
 
 

@@ -1,4 +1,4 @@
-"""What wrote a wrong result's elements, by the race check's records."""
+"""Says what wrote a wrong result's elements, by the race check's records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_READ = 1 << 18
 # Each cell is compared with each copy and launch.
 _MOST_STEPS = 1 << 26
 
-# If the runner's process wrote the element after this work.
+# Work number -> the runner's process wrote the element later.
 Later = Callable[[int, int], bool]
 
 
@@ -38,7 +38,7 @@ def answer(
     *,
     programs: bool = False,
 ) -> dict[str, Any]:
-    """``message``: the judge's. ``address``: on ``device``. Empty if nothing is known."""
+    """``message``: the judge's. ``address``: on ``device``. ``programs``: Triton. Empty if nothing is known."""
     if not entry["nbytes"]:
         return {}
     size, total = entry["itemsize"], math.prod(entry["shape"])
@@ -63,7 +63,7 @@ def answer(
 
 
 def unread(device: Any, entries: list[tuple[Entry, int]]) -> dict[str, str]:
-    """Arrays that the last call read in part: a byte for each element, 1 if read, packed."""
+    """For arrays that the last call read in part: a byte for each element, 1 if read, packed."""
     found: dict[str, str] = {}
     if device.engine.sample is not None:
         return found
@@ -110,7 +110,7 @@ def _described(writer: Any, place: int, later: Later | None) -> dict[str, Any] |
 
 
 def _would(engine: Any, asked: tuple[int, int, int, list[int]], *, programs: bool) -> dict[str, Any] | None:
-    """The thread meant for an unwritten element. ``asked``: see ``Engine.would_write``."""
+    """The thread meant for an element that nothing wrote. ``asked``: see ``Engine.would_write``."""
     told = engine.would_write(*asked, programs=programs)
     if told is None:
         return None

@@ -1,4 +1,4 @@
-"""Examines and proves an uploaded challenge, whose Python runs only here.
+"""Examines and proves an uploaded challenge: its Python runs here and nowhere else.
 
 One request: ``{"slug"}`` and two ZIP descriptors: the platform's Python, the course's files. Answers are
 ``grader.authoring.boxed``'s; the platform checks only their form.

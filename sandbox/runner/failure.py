@@ -1,4 +1,4 @@
-"""An exception in bounded form.
+"""An exception in bounded form: type, message, line and frames of the student's file.
 
 It is the submission's object: any access may raise, hang or deceive, so each falls back to our value.
 """
@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-# Up to four bytes a character in JSON, below grader.limits.MESSAGE_BYTES.
+# As JSON with up to four bytes a character, below grader.limits.MESSAGE_BYTES.
 _TYPE, _TEXT, _TRACE, _HINT = 200, 4000, 4000, 1000
 SOURCE_NAME = "solution.py"
 # Causes can form a circle, and recursion leaves a thousand frames.
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Described(Exception):
-    """By our code, in a process without code of a submission."""
+    """Described by our code, in a process without code of a submission."""
 
     def __init__(self, failure: dict[str, Any]) -> None:
         super().__init__(failure["message"])
@@ -138,14 +138,16 @@ def _line(number: Any) -> int:
     return number if type(number) is int and 0 < number < _MOST_LINE else 0
 
 
+# Triton's text of an exception within a message.
 _WRITTEN_OUT = re.compile(r"""^(\w+)\((['"])(.*)\2,?\)$""", re.DOTALL)
 
+# Triton's text of a compile-time number.
 _CONSTANT = re.compile(r"'?constexpr\[(\w+)\]'?")
 
 
 def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
-    """Of the compiler's error in the student's file. The deepest place counts: helpers compile within their
-    kernel.
+    """Of an error by Triton's compiler in the student's file. The deepest place counts: helpers compile
+    within their kernel.
     """
     links = [link for link in chain if any(_name(kind) == "CompilationError" for kind in type(link).__mro__)]
     if not links:

@@ -1,5 +1,5 @@
-"""Forks a runner for each source of a catalogue's staff: their imports are done once. A Triton runner for the
-emulated GPU comes with its GPU (``emulated_relay.py``), another fork.
+"""Forks a runner for each source of a catalogue's staff: their common imports are done once. A runner for the emulated
+GPU in Triton comes with its GPU (``emulated_relay.py``), another fork.
 
 For trusted code only (`grader challenge check`): a fork shares its parent's address layout and memory.
 
@@ -32,7 +32,7 @@ from main import Runner
 from preload import FORKABLE, RELAYED, preload
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
-# Imports of Triton's compiler until the first kernel is compiled.
+# What a runner with Triton's compiler imports until its first kernel is compiled.
 _COMPILER = (
     "torch",
     "triton.language",
@@ -50,9 +50,7 @@ class Child:
 
 
 def prepare(wanted: str) -> Callable[[str], None]:
-    """Prepares what a fork can inherit (no CUDA context, no folder). Returns what a fork does with its
-    address.
-    """
+    """Prepare whatever a fork can inherit (no CUDA context, no folder). Returns what a fork does with its address."""
     if wanted in RELAYED:
         client, programs = RELAYED[wanted]
         os.environ.pop("TRITON_INTERPRET", None)
@@ -70,7 +68,7 @@ def prepare(wanted: str) -> Callable[[str], None]:
 
 def _import(names: Sequence[str]) -> None:
     for name in names:
-        with contextlib.suppress(ImportError):  # another Triton
+        with contextlib.suppress(ImportError):  # another Triton; what a runner lacks, it says itself
             importlib.import_module(name)
 
 
@@ -112,7 +110,7 @@ def _run_beside(
 
 
 def become(program: Callable[[], None]) -> NoReturn:
-    """In a fork: runs ``program`` and ends, with the parent at the latest."""
+    """In a fork: run ``program`` and end, with the parent at the latest."""
     code = 1
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -139,7 +137,7 @@ class ForkServer:
         self._poll = select.poll()
 
     def serve(self) -> None:
-        """Until the parent closes the connection; ends the children too."""
+        """Until the parent closes the connection, which also ends remaining children."""
         self._poll.register(self.connection, select.POLLIN)
         protocol.send(self.connection, {"op": "ready"})
         while True:
@@ -162,7 +160,7 @@ class ForkServer:
         if pid == 0:
             os.close(status)
             self._run(connection, output, folder)
-        os.setpgid(pid, pid)  # before the parent may kill the group
+        os.setpgid(pid, pid)  # before the parent has the number and may kill the group
         os.close(connection)
         os.close(output)
         pidfd = os.pidfd_open(pid)
@@ -171,6 +169,8 @@ class ForkServer:
         protocol.send(self.connection, {"pid": pid})
 
     def _run(self, connection: int, output: int, folder: str) -> NoReturn:
+        """In the child: become a runner."""
+
         def run() -> None:
             os.setpgid(0, 0)  # before its own children exist
             self.connection.close()

@@ -1,5 +1,5 @@
-"""Makes ``solve`` of a ``torch.autograd.Function``: calls it, asks for gradients, and copies them by a Triton
-kernel, which an emulated GPU sees.
+"""Makes ``solve`` of a ``torch.autograd.Function``: calls it, asks for gradients, and copies into the judge's
+arrays by a Triton kernel, which an emulated GPU sees.
 """
 
 from __future__ import annotations

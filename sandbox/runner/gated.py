@@ -1,8 +1,8 @@
-"""Waits for the device return at once while the gate is closed: they would never end.
+"""Makes waits for the device return at once while the gate is closed, when they could never end.
 
-Students often end ``solve`` with a synchronise. "Done" comes later on the same stream, so omitting the wait
-changes no result. If a submission needs it (to read or tune), the result is wrong: the judge learns of
-omitted waits and repeats the call with the gate open.
+Students often end ``solve`` with a synchronise. "Done" is enqueued later on the same stream, so omitting that
+wait changes no result. If a submission needs it (to read or tune), the result is wrong: the judge learns of
+each omitted wait and repeats the call with the gate open.
 
 ``watch_torch`` replaces torch's functions; a CUDA library has wrappers (``compile.py``).
 """
@@ -20,7 +20,7 @@ _DEFAULT_STREAMS = (0, LEGACY_STREAM, PER_THREAD_STREAM)
 
 
 class Waits(Protocol):
-    """From ``begin`` to ``end``, waits return at once while ``gate`` is not ``number``."""
+    """Between ``begin`` and ``end``, waits return at once while the word ``gate`` is not ``number``."""
 
     def begin(self, gate: ctypes.c_uint32, number: int) -> None: ...
 
@@ -42,6 +42,7 @@ class TorchWaits:
         return self._left_out
 
     def leaves_out(self) -> bool:
+        """Whether a wait must return at once."""
         gate = self._gate
         if gate is None or gate.value == self._number:
             return False
@@ -58,6 +59,8 @@ def register(waits: Waits) -> None:
 
 
 class Held:
+    """Whether a call waited at a closed gate."""
+
     waits_left_out = False
 
 

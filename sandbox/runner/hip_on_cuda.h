@@ -1,6 +1,6 @@
 /* Included before HIP sources: HIP's runtime calls CUDA's.
  *
- * Names that CUDA 13 removed are defined here, or fail with cudaErrorNotSupported. */
+ * Names that CUDA 13 removed from under earlier HIPs are defined here, or fail with cudaErrorNotSupported. */
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>

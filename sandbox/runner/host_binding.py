@@ -1,4 +1,4 @@
-"""Host memory: spins on the gate's word and calls in this thread."""
+"""Host memory: the runner spins on the gate's word and calls in this thread."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class HostBinding:
         return by_argument(self.entries, values)
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """What the call raised, or None."""
+        """Returns what the call raised, or None."""
         failure = None
         queued()
         self._flags.wait_open(number)

@@ -1,5 +1,6 @@
-"""Builds a kernel's launcher (C) while the kernel compiles. Some Tritons do so afterwards, with -O3 and all
-headers each time.
+"""Builds a kernel's launcher, Triton's C code, while the kernel compiles.
+
+Some Tritons do that afterwards, with -O3 and all headers each time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+# Precompiled once in the box.
 _HEADERS = """#include "cuda.h"
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -25,13 +27,15 @@ _DRIVER = "libcuda.so.1"
 
 
 class HostCompiler:
+    """``folder``: in the box."""
+
     def __init__(self, gcc: str, folder: str) -> None:
         self._gcc = gcc
         self._header = os.path.join(folder, "host.h")
         self._python = sysconfig.get_paths("posix_prefix")["include"]
 
     def read_headers(self, include: str) -> None:
-        """``include``: of Triton's cuda.h. If gcc fails, each source reads its headers."""
+        """``include``: of Triton's cuda.h. If gcc fails, each source reads its headers itself."""
         with open(self._header, "w", encoding="ascii") as file:
             file.write(_HEADERS)
         made = [
@@ -57,7 +61,9 @@ class HostCompiler:
         include_dirs: Sequence[str],
         libraries: Sequence[str],
     ) -> str:
-        """As ``triton.knobs.build.impl``. Raises subprocess.CalledProcessError, like Triton."""
+        """As ``triton.knobs.build.impl``. Returns the library's path. Raises subprocess.CalledProcessError,
+        like Triton.
+        """
         made = os.path.join(folder, name + sysconfig.get_config_var("EXT_SUFFIX"))
         prefix = ["-include", self._header] if os.path.exists(self._header) else []
         # A missing driver must be a dependency too (``without_driver``).
@@ -74,7 +80,7 @@ class HostCompiler:
 
 
 class LaunchersAhead:
-    """Starts with a kernel's compilation; ``driver``, Triton's module, waits for it."""
+    """Starts with a kernel's compilation. ``driver``, Triton's module, then waits for it."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -85,7 +91,7 @@ class LaunchersAhead:
 
     def begin(self, **asked: Any) -> None:
         """As ``triton.knobs.runtime.jit_cache_hook``."""
-        with contextlib.suppress(Exception):  # another Triton
+        with contextlib.suppress(Exception):  # another Triton builds it itself
             types = dict(enumerate(asked["compile"]["signature"].values()))
             if "tensordesc" in str(types):
                 return  # these launchers need the compiled kernel
@@ -117,7 +123,7 @@ class LaunchersAhead:
 
 
 def use(*, without_driver: bool = False) -> LaunchersAhead | None:
-    """Needs gcc and a Triton that allows it. ``without_driver``: for Triton's cache; these launchers cannot
+    """Needs gcc and a Triton that allows it. ``without_driver``: for Triton's cache; such a launcher cannot
     be loaded here.
     """
     from triton import knobs

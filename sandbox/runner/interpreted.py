@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def prepare_once() -> None:
-    """Once a launch: the interpreter does it for each called function (``tl.sum``), up to half of the time."""
+    """Prepare Triton's modules once a launch. The interpreter repeats it for each called function
+    (``tl.sum``), up to half of the time.
+    """
     from triton.runtime import interpreter
 
     prepare = getattr(interpreter, "_patch_lang", None)
@@ -28,7 +30,7 @@ def prepare_once() -> None:
         if not launches:
             return prepare(function)
         if id(function.__globals__) not in launches[-1]:
-            found = prepare(function)
+            found = prepare(function)  # may raise
             launches[-1].add(id(function.__globals__))
             return found
         return None  # only a launch undoes it
@@ -74,6 +76,7 @@ def round_as_gpu() -> None:
     eights = {tl.float8e4nv: "e4m3", tl.float8e5: "e5m2"}
 
     def eight(value: Any) -> str:
+        """An 8-bit float's format, or empty."""
         return eights.get(value.dtype.scalar, "")
 
     def single(value: Any) -> Any:
@@ -135,7 +138,7 @@ def round_as_gpu() -> None:
     if implicit := getattr(interpreter, "_implicit_cvt", None):
 
         def argument(given: Any) -> Any:
-            """The interpreter calls 2^31 to 2^32 - 1 int64, in 32 bits."""
+            """The interpreter calls whole numbers from 2^31 to 2^32 - 1 int64, in 32 bits."""
             found = implicit(given)
             if isinstance(given, int) and 1 << 31 <= given < 1 << 32:
                 found.handle.data = found.handle.data.astype(np.int64)
@@ -175,7 +178,7 @@ def rounded(values: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache
 def _values(kind: str) -> np.ndarray:
-    """The positive finite numbers by code (float64)."""
+    """An 8-bit float's positive finite numbers by code (float64)."""
     import numpy as np
 
     digits, bias, finite = {"e4m3": (3, 7, 0x7F), "e5m2": (2, 15, 0x7C)}[kind]

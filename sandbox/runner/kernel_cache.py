@@ -1,3 +1,5 @@
+"""Carries Triton's cache of a source as a tar file to the box that runs it."""
+
 from __future__ import annotations
 
 import contextlib
@@ -9,8 +11,8 @@ import tarfile
 from typing import IO, Any
 
 _MEMBER = re.compile(r"[\w-]{1,200}/[\w.+-]{1,200}")
-# ``triton.autotune(..., cache_results=True)``: compiling ahead launches nothing, so the first configuration
-# would count as the fastest.
+# Results of ``triton.autotune(..., cache_results=True)``. Compiling ahead launches nothing, so the first
+# configuration would count as the fastest.
 _MEASURED = ".autotune.json"
 # Has other files' paths.
 _GROUP = "__grp__"
@@ -36,7 +38,7 @@ class _Counting:
 
 
 class Pack:
-    """Writes at once: files are complete if the box ends."""
+    """Writes files at once: they are complete if the box ends."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
         counting: Any = _Counting(stream)

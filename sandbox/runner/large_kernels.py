@@ -13,6 +13,7 @@ _MANY_SELECTIONS, _MANY_LINES = 500, 8000
 
 
 def use() -> None:
+    """Does nothing if Triton lacks the option."""
     from triton._C.libtriton import llvm
 
     optimize = getattr(llvm, "optimize_module", None)

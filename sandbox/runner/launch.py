@@ -2,8 +2,8 @@
 
 python -I -S launch.py PARENT_PID DATA_BYTES FILE_BYTES NICE CORES PROGRAM ADDRESS...
 
-CORES: such as "2,3"; empty: any. Separate, because code between fork and exec can deadlock in a parent with
-threads.
+CORES: for example "2,3"; empty: any. A separate program, because code between fork and exec can deadlock in a
+parent with threads.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def main() -> None:
     lower(resource.RLIMIT_NOFILE, OPEN_FILES)
     os.nice(max(0, nice - os.nice(0)))
     if cores:
-        with contextlib.suppress(OSError):  # a core was taken away
+        with contextlib.suppress(OSError):  # a core was taken away: any will do
             os.sched_setaffinity(0, cores)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # the kernel kills boxes first

@@ -1,6 +1,6 @@
 """Loads one submission in a box, and calls it when the gate opens.
 
-Nothing that it says decides a verdict or a time: the submission can change it.
+Nothing that it says decides a verdict or a time, because the submission can change it.
 
 Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: see ``supervise.py``. Environment:
 GRADER_PRELOAD, see ``preload.py``.
@@ -43,6 +43,8 @@ def _preload(before_gpu: Callable[[], None]) -> EmptyLaunches | None:
 
 
 class Runner:
+    """One submission (or control, or baseline), one binding at a time."""
+
     def __init__(self, address: str, prepare: Prepare = _preload) -> None:
         # From now on the judge holds the box.
         self.connection = connect(address)
@@ -52,7 +54,7 @@ class Runner:
         self.call: Call | None = None
 
     def _ask_for_gpu(self) -> None:
-        """The judge refuses while it times something there. Raises EOFError."""
+        """The judge gives no permission while it times something there. Raises EOFError."""
         self._send({"op": "imported"})
         message, descriptors = protocol.receive(self.connection)
         protocol.close_all(descriptors)
@@ -184,7 +186,7 @@ def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:
 
 
 def _flush(mark: str) -> None:
-    """Flushes a call's output, then ``mark``, which ends it."""
+    """Flush a call's output, then ``mark``, which separates it from the next call's."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # the submission may have replaced it
             stream.flush()

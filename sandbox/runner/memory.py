@@ -1,3 +1,5 @@
+"""Maps the judge's shared memory."""
+
 from __future__ import annotations
 
 import ctypes

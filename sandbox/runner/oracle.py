@@ -1,7 +1,7 @@
 """Runs an uploaded challenge's reference, away from the judge.
 
 The first message is ``{"source"}``, answered by ``{"op": "ready"}``. A request is ``{"function", "device",
-"tensors", "values", "count"}`` with a descriptor of the tensors' bytes; the answer ``{"op": "answer",
+"tensors", "values", "count"}`` with a descriptor of the tensors' bytes. The answer is ``{"op": "answer",
 "tensors"}`` with a descriptor, or with ``count`` ``operations``. With ``parts``, a checker gets a dict of
 ``PART/NAME``, and the answer has what it ``said``. Failures are ``{"op": "failed", "message"}``.
 
@@ -32,6 +32,8 @@ Described = list[Any]
 
 
 class _Recording(TorchDispatchMode):
+    """Notes each operation's name, reads and writes."""
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.operations: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Imports and set-up before the runner's hello, so a box can wait ready."""
+"""A runner's imports and set-up before its hello, so a box can wait ready."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from timings import timed
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
-# The runner's preload, and if it runs Triton.
+# What the runner of an emulated GPU preloads, and whether it runs Triton.
 RELAYED = {"emulated-triton": ("triton-client", True), "emulated-cute": ("cute-client", False)}
-# Without a folder and a GPU: a fork inherits all of it.
+# Preloaded without a folder and a GPU: a fork inherits all of it.
 FORKABLE = ("triton", "emulated")
 # As a box's limit. A ring loses older output.
 _PRINTF_BYTES = 1 << 20

@@ -1,6 +1,6 @@
 """Describes a box from within, and misbehaves on request, for tests and ``doctor``.
 
-A message is ``{"do": NAME, ...}``, maybe with a descriptor; failures answer ``{"error": "..."}``.
+A message is ``{"do": NAME, ...}``, maybe with a descriptor; a failed action's answer is ``{"error": "..."}``.
 """
 
 import ctypes
@@ -171,6 +171,7 @@ def crash(_request: Request, _descriptors: list[int]) -> Answer:
 
 
 def spin(_request: Request, _descriptors: list[int]) -> Answer:
+    """Ignores every signal that it can."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     while True:

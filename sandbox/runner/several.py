@@ -1,4 +1,7 @@
-"""Several emulated GPUs for Triton: torch's calls that choose one. Work of different GPUs counts as ordered."""
+"""Several emulated GPUs for Triton: torch's calls that choose one.
+
+Tensors are in the host's memory. Work of different GPUs counts as ordered.
+"""
 
 from __future__ import annotations
 

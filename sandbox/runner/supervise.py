@@ -1,8 +1,8 @@
 """Splits the runner into a supervisor that waits, and a child that loads a submission.
 
 Nothing inside can kill the supervisor, the box's first process: the kernel drops signals from its namespace.
-So it dies from outside or for lack of memory. It reports the 32-bit wait status (little endian), which tells
-exit code 137 from SIGKILL.
+So its death comes from outside or from a lack of memory. It reports the 32-bit wait status (little endian),
+which tells exit code 137 from SIGKILL.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from connect import connect
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 STATUS_BYTES = 4
-# The parent reads the box's counters meanwhile.
+# For the parent to read the box's counters.
 READ_SECONDS = 5.0
 
 
@@ -57,7 +57,7 @@ def _wait_for(child: int) -> int:
 
 
 def _report(status: socket.socket, code: int) -> None:
-    """Stays until the parent has read it: without a PID namespace, it finds the rest of the box among our
+    """Stay until the parent has read it: without a PID namespace, it finds the rest of the box among our
     children.
     """
     with contextlib.suppress(OSError):

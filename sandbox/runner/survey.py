@@ -1,6 +1,6 @@
 """Notes torch's kernels and the resources of Triton's in an extra call, not timed.
 
-A hint: a submission can hide anything. It misses threads that already ran, replayed CUDA graphs, and
+Only a hint: a submission can hide anything. It misses threads that already ran, replayed CUDA graphs, and
 libraries called without torch.
 """
 
@@ -19,15 +19,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 MOST_OPERATIONS = 8
 MOST_KERNELS = 16
 NAME_CHARS = 64
+# Besides views and "empty".
 NO_KERNEL = {
     "new_empty", "new_empty_strided", "set_", "resize_", "resize_as_", "detach_", "record_stream", "_unsafe_view",
     "_local_scalar_dense", "_reshape_alias", "lift", "is_pinned", "_pin_memory",
 }  # fmt: skip
 LOCAL_WORD_BYTES = 4
+# See grader.judge.messages.
 OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.<>, ]")
 
 
 class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """``watching`` wraps a call; ``seen`` returns the notes."""
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         on_gpu = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
@@ -125,6 +129,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return interpreted
 
     def _note(self, kernel: Any) -> None:
+        """Does nothing if Triton does not say."""
         registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
         if not isinstance(registers, int):
             return
@@ -149,6 +154,6 @@ def _starts_kernel(function: Any) -> bool:
 
 
 def _compiled() -> bool:
-    """Compiled calls show few operations, or none."""
+    """torch.compile made kernels: a compiled call shows few operations, or none."""
     dynamo = sys.modules.get("torch._dynamo.utils")
     return dynamo is not None and bool(dynamo.counters["frames"]["ok"])

@@ -1,3 +1,5 @@
+"""Seconds of each part of a runner's preparation."""
+
 from __future__ import annotations
 
 import contextlib

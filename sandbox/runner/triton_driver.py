@@ -18,7 +18,7 @@ PROPERTIES = {
 
 
 class Driver:
-    """``architecture``: such as 90."""
+    """``architecture``: such as 90. ``utils`` loads kernels, ``launcher`` launches them."""
 
     def __init__(self, architecture: int, utils: Any, launcher: Any) -> None:
         self.architecture = architecture

@@ -1,3 +1,5 @@
+"""Loads a Triton submission, on a GPU or in Triton's interpreter, which it makes like a GPU."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -28,6 +30,8 @@ _FUSION = ("TRITON_DEFAULT_FP_FUSION", "1")
 
 
 class LoadError(Exception):
+    """No ``solve``, or one with other parameters."""
+
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
@@ -126,7 +130,7 @@ def prepare_interpreter() -> EmptyLaunches:
     interpreted.prepare_once()
     interpreted.round_as_gpu()
     empty_memory.use()
-    # Many submissions end with this call.
+    # Many submissions end with this call; there is no GPU.
     torch.cuda.synchronize = lambda device=None: None
     empty = EmptyLaunches()
     empty.watch_interpreter()
@@ -176,7 +180,7 @@ def prepare_compiler() -> EmptyLaunches:
     with timed("torch on the GPU"):
         torch.zeros(1, device="cuda")
     with timed("triton's driver"):
-        triton.runtime.driver.active.get_current_device()
+        triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's driver helper
     _name_by_version()
     with timed("a first kernel"):
         _warm("cuda")
@@ -188,7 +192,7 @@ def prepare_compiler() -> EmptyLaunches:
 
 
 def _name_by_version() -> None:
-    """Triton would hash its 400 MB; the cache ends with the box."""
+    """Not by a hash of Triton's 400 MB: the cache ends with the box."""
     import triton
     from triton.runtime import cache
 
@@ -206,6 +210,7 @@ def _warm(device: str = "cpu") -> None:
 
 
 def prepare_without_gpu() -> None:
+    """For a GPU on another machine."""
     os.environ.setdefault(*_FUSION)
     import torch  # noqa: F401 - loaded now, like the rest
     import triton.language  # noqa: F401
@@ -215,7 +220,7 @@ def prepare_without_gpu() -> None:
 
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """Descriptors: kernels compiled ahead. Raises what ``load`` raises."""
+    """A descriptor has kernels compiled ahead. Raises what ``load`` raises."""
     if descriptors:
         with open(os.dup(descriptors[0]), "rb") as stream:
             stream.seek(0)
@@ -254,8 +259,8 @@ def _several(gpus: int) -> Callable[[], None]:
 def load(
     source: str, parameters: list[str], wanted: str, form: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """``form``: see ``function_form``. Writes a file, because Triton reads a kernel's text. Raises LoadError,
-    and whatever the module raises.
+    """Returns ``solve``. ``form``: see ``function_form``. Writes a file, because Triton reads a kernel's
+    text. Raises LoadError, and whatever the module raises.
     """
     path = Path(os.environ.get("TMPDIR", "/tmp")) / SOURCE_NAME  # noqa: S108 - the box's own tmpfs
     path.write_text(source, encoding="utf-8")

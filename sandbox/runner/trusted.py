@@ -1,4 +1,4 @@
-"""Our own programs called like a submission: the host's control, and a baseline."""
+"""Our own programs called like a submission: the host's control, and a reference as baseline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from host_binding import HostBinding
 def control_call(binding: HostBinding, results: list[str], duration_us: float) -> Callable[[], None]:
     """Lasts ``duration_us`` by this clock, and touches every buffer as a kernel would.
 
-    The rest of a measurement is a round's fixed cost.
+    The rest of what the judge measures is a round's fixed cost.
     """
 
     def call() -> None:
@@ -46,12 +46,13 @@ def load_reference(source: str, mode: str, function: str = "") -> Callable[..., 
     if mode == "compile":
         import torch
 
-        # Static shapes are fastest; each workload is timed alone.
+        # Static shapes are fastest, and each workload is timed alone.
         return torch.compile(reference, fullgraph=False, dynamic=False)
     return reference
 
 
 def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
+    """Copies nothing."""
     values = {name: value for name, value in binding.tensors().items() if name not in outputs}
     kept: list[Any] = []
 

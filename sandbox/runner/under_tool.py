@@ -1,6 +1,6 @@
-"""Runs the runner under Nsight Compute or compute-sanitizer.
+"""Runs the runner under Nsight Compute, which counts, or compute-sanitizer, which checks.
 
-Findings come from the submission's box, so they decide nothing.
+Their findings come from the submission's box, so they decide nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def under_tool() -> bool:
 
 
 def become(tool: str, address: str) -> NoReturn:
-    """``tool``: a JSON list with options; it starts the runner."""
+    """Replace this process by ``tool``, a JSON list with its options, which starts the runner."""
     words = json.loads(tool)
     kind, _, number = address.partition(":")
     if kind == "fd":

@@ -1,4 +1,7 @@
-"""Shows libraries' warnings at the submission's line: NumPy's name a line of Triton's interpreter."""
+"""Shows libraries' warnings at the submission's line.
+
+NumPy's warnings name a line of Triton's interpreter, which means nothing to a student.
+"""
 
 from __future__ import annotations
 

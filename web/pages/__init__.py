@@ -10,6 +10,7 @@ from grader.web.blueprints import blueprints
 
 
 def register(app: Flask) -> None:
+    """Adds pages and the templates' filters."""
     from grader.web.pages import formats, notices
 
     formats.init_app(app)

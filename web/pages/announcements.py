@@ -160,7 +160,7 @@ def _do(
 
 
 def _page(place: Place, error: GraderError | None = None, changed: int | None = None) -> Page:
-    """``changed``: its refused change stays in the form."""
+    """``changed``: its change was refused; the form keeps the text."""
     user = current_user()
     announced = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions

@@ -174,7 +174,7 @@ _TIMES = ("open_at", "due_at", "late_until", "groups_until")
 
 
 def _values(view: AssignmentView) -> dict[str, str]:
-    """In the course's zone."""
+    """In the course's zone, for the form's fields."""
     times = {name: getattr(view, name) for name in _TIMES}
     return {name: forms.local_time(at, view.time_zone) if at else "" for name, at in times.items()}
 

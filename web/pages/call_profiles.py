@@ -1,3 +1,5 @@
+"""Profiles for ``templates/report/call_profile.html``."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
@@ -22,7 +24,7 @@ from grader.web.pages.plots import Bar
 
 # report.css has as many styles.
 _LOOKS = 6
-# Others are far from the longest.
+# Shown per kernel; others are far from the longest.
 _MOST_TERMS = 6
 # Above the ideal, or below a warp's 32 threads.
 _SCATTERED, _CONFLICTS, _FEW_THREADS = 1.5, 1.25, 24
@@ -80,9 +82,8 @@ class KernelView:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """``counts`` None: it does nothing. ``heat``: percent of the busiest line. ``gap``: lines left out
-    before. ``waited``: percent of all waits.
-    """
+    """``counts`` None: it does nothing. ``heat``: percent of the busiest line. ``gap``: lines left out before.
+    ``waited``: percent of all waits."""
 
     number: int
     text: str

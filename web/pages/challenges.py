@@ -124,7 +124,7 @@ def _unix_lines(source: str) -> str:
 
 
 def _key(body: SubmitBody) -> str | None:
-    """Double clicks are harmless; edited text after Back is new."""
+    """Double clicks are harmless, and edited text after Back is new."""
     nonce = request.form.get("nonce", "")[:64]
     if not nonce:
         return None

@@ -31,7 +31,8 @@ def show(wheel: str) -> Response:
 
 
 def install_command() -> str:
-    """The operator's command, or pip with this server's wheel; "" in a checkout that is not installed."""
+    """The operator's command, or pip with this server's wheel; "" if this server runs from a checkout that is not
+    installed."""
     if chosen := platform().settings.client_install:
         return chosen
     name = _name()

@@ -321,6 +321,8 @@ def _board(slug: str) -> dict[str, Any]:
 
 
 def _plain(board: Any) -> dict[str, Any]:
+    """For the screen's script."""
+
     def score(value: float | None) -> str:
         if value is None:
             return "–"

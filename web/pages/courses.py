@@ -34,6 +34,7 @@ def body(model: type[Model], values: dict[str, object]) -> Model:
 
 
 def given(*names: str) -> dict[str, object]:
+    """Without empty fields."""
     return {name: value for name in names if (value := request.form.get(name, "").strip())}
 
 

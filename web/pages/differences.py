@@ -17,6 +17,7 @@ from grader.web.pages import code, titles
 
 pages = Blueprint("differences", __name__)
 
+# Unchanged lines next to a change.
 _NEAR = 4
 
 
@@ -64,7 +65,7 @@ def show(submission: str) -> str:
 
 
 def _before(view: SubmissionView, others: Sequence[SubmissionView]) -> str:
-    """By the same person, else by anyone, else ""."""
+    """By the same person, else by anyone; "" if there is none."""
     own = [other for other in others if other.user == view.user]
     return next((each.id for each in [*own, *others]), "")
 

@@ -1,3 +1,5 @@
+"""Discussions of challenges and chapters, and the form that reports an error on their pages."""
+
 from __future__ import annotations
 
 from flask import Blueprint, redirect, render_template, request, url_for

@@ -20,7 +20,7 @@ from grader.web.pages.api_reference import manual
 
 pages = Blueprint("docs", __name__, url_prefix="/docs")
 
-# Longer pages list only larger sections.
+# A page with more sections lists only the larger ones.
 _LISTED = 40
 _CSRF = re.compile(rb'name="csrf_token" value="[^"]*"')
 _PLAIN = "text/plain; charset=utf-8"
@@ -90,13 +90,13 @@ def _kept(answer: Response | str) -> Response:
     response = make_response(answer)
     if viewer() is not None:
         return response
-    # Form tokens differ, but all are valid.
+    # Form tokens differ in each answer, but all are valid.
     same = _CSRF.sub(b"", response.get_data()) + str(session.get("csrf_token", "")).encode()
     response.set_etag(hashlib.sha256(same).hexdigest())
     response.cache_control.private = True
     response.cache_control.no_cache = True
     response.vary.add("Cookie")
-    response.make_conditional(request)
+    response.make_conditional(request)  # in place
     return response
 
 

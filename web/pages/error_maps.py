@@ -50,9 +50,8 @@ class FirstWrong:
 
 @dataclass(frozen=True)
 class Picture:
-    """``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script; ``edges``: an SVG path;
-    ``first`` None: its writer is unknown.
-    """
+    """``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script; ``edges``: an SVG path; ``first`` None:
+    its writer is unknown."""
 
     map: ErrorMap
     rows: int

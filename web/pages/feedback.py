@@ -62,9 +62,7 @@ def _parts(course: str, assignment: str) -> list[str]:
 
 
 def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
-    """Per line: points, title, and after a | an explanation. A kept title or place keeps points. Raises
-    BadRequest.
-    """
+    """Per line: points, title, and after a | an explanation. A kept title or place keeps points. Raises BadRequest."""
     old = present.rubric.get(challenge, [])
     by_title = {criterion.title.lower(): criterion.id for criterion in old}
     lines = [
@@ -85,7 +83,7 @@ def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
     for place, (title, about, worth) in enumerate(rows):
         found = by_title.get(title.lower())
         if found is None and len(rows) == len(old) and old[place].id not in used:
-            found = old[place].id
+            found = old[place].id  # renamed
         criteria.append(body(CriterionBody, _given(id=found, title=title, about=about, points=worth)))
     return criteria
 
@@ -152,7 +150,7 @@ def score(course: str, name: str) -> BaseResponse | Page:
 
 
 def _scores() -> list[ScoreBody]:
-    """Only changed fields: others may have set the rest. Raises BadRequest."""
+    """Only changed fields: somebody may have set others meanwhile. Raises BadRequest."""
     names = ("criterion", "points", "reason", "seen", "seen_reason")
     rows = zip(*(map(str.strip, request.form.getlist(name)) for name in names), strict=False)
     return [

@@ -21,7 +21,7 @@ from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
 from grader.web.pages.error_maps import picture
 from grader.web.pages.glossary import explained
 
-# Our docs' address in text, without a full stop after it.
+# An address of ours in running text, without a full stop after it.
 _DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
 _FLAGS = {
     "library_kernel": "calls a library kernel",

@@ -18,7 +18,7 @@ from grader.web.pages.api_reference import manual
 _PAGE = "glossary"
 # The level of a term's heading.
 _TERM = 3
-# Other forms and explained words; lower case.
+# Other forms, and explained words; lower case.
 _FORMS = {
     "atomics": ("atomic", "atomically"),
     "bank conflict": ("bank conflicts",),
@@ -63,7 +63,7 @@ class Words:
 def _addresses(known: Manual) -> Iterator[tuple[str, str]]:
     try:
         sections = known.page(_PAGE).sections
-    except NotFound:  # operators' docs may have none
+    except NotFound:  # an operator's docs may have no glossary
         return
     for section in sections:
         if section.level == _TERM:

@@ -183,6 +183,7 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
 
 
 def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[ScoreView]]:
+    """By assignment and challenge."""
     sheets: dict[tuple[str, str], list[ScoreView]] = {}
     for assignment in found.assignments:
         with suppress(NotFound):  # without a rubric
@@ -192,12 +193,13 @@ def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[Sco
     return sheets
 
 
+# As many as fit a phone.
 _BINS = 12
 
 
 @dataclass(frozen=True)
 class Bin:
-    """In percent of the plot."""
+    """In percent of the plot; ``about`` describes it."""
 
     left: float
     width: float

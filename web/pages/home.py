@@ -99,6 +99,7 @@ def _track_maps(found: ChallengeList, standing: NodeStanding, mine: Progress | N
 
 
 def _choices(challenges: Sequence[ChallengeSummary]) -> dict[str, list[str]]:
+    """Only values that occur."""
     levels = {each.difficulty for each in challenges}
     return {
         "track": list(dict.fromkeys(each.track for each in challenges)),
@@ -128,7 +129,7 @@ class Node:
 
 @dataclass(frozen=True)
 class TrackMap:
-    """``edges``: SVG paths in ``width`` by ``height`` pixels; ``joined``: the map has lines."""
+    """``edges``: SVG paths in ``width`` by ``height`` pixels; ``joined``: whether the map has lines."""
 
     title: str
     description: str

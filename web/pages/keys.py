@@ -1,4 +1,4 @@
-"""Pages with a secret address: forms pass it on; no cache or Referer keeps it."""
+"""Pages with a secret address: forms pass it on, and no cache or Referer keeps it."""
 
 from __future__ import annotations
 

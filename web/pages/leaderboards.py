@@ -191,12 +191,13 @@ def _row(entry: LeaderboardEntry) -> list[object]:
 
 
 def plain(text: str) -> str:
+    """For file names."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", text)
 
 
-# Of the plot, stretched to the page.
+# Units of the plot, which is stretched to the page.
 WIDTH, HEIGHT = 1000, 200
-# So a line of like times is neither at the edge nor steep.
+# If times hardly differ, their line is neither at the edge nor steep.
 _LEAST_SPAN = 1.05
 # More steps than pixels show nothing.
 _STEPS = 400
@@ -213,6 +214,8 @@ class BoardBar:
 
 @dataclass(frozen=True)
 class Line:
+    """An entry or a reference."""
+
     entry: LeaderboardEntry | None
     reference: Reference | None
     bar: BoardBar | None
@@ -229,14 +232,14 @@ class Plot:
 
 
 def lines(board: Leaderboard, offset: int, page: int) -> list[Line]:
-    """By time. ``board`` has one more entry, if any: rows before it are on this page."""
+    """Entries and references by time. ``board`` has one more entry, if any: rows before it are on this page."""
     longest = _longest(board)
     left = [reference for reference in board.references if reference.kind is not ReferenceKind.ROOFLINE]
     rows: list[Line] = []
     for number, entry in enumerate(board.entries):
         earlier = [faster for faster in left if faster.time_us < entry.time_us]
         left = [reference for reference in left if reference not in earlier]
-        if number or not offset:  # others are on the previous page
+        if number or not offset:  # a previous page shows those before the first
             rows += [_line(reference, longest) for reference in earlier]
         if number < page:
             rows.append(Line(entry, None, _bar(entry.speedup, entry.speedup_ci, longest)))
@@ -310,6 +313,7 @@ def record_plot(records: Sequence[Record]) -> Plot | None:
 
 
 def _span(times: Sequence[float]) -> tuple[float, float]:
+    """Upper and lower end."""
     high, low = max(times), min(times)
     widened = math.sqrt(max(1.0, _LEAST_SPAN / (high / low)))
     return high * widened, low / widened

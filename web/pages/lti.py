@@ -1,6 +1,5 @@
 """In a platform's frame browsers keep none of our cookies, so a launch begins again in a new tab. Choosing an
-assignment needs no session and stays there.
-"""
+assignment needs no session and stays there."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def clean(html: str, own: bool = False) -> Markup:
     """``own``: of this release, may name headings."""
     attributes = _ATTRIBUTES | _ANCHORS if own else _ATTRIBUTES
     safe = nh3.clean(html, tags=_TAGS, attributes=attributes, url_schemes={"http", "https", "mailto"})
-    # The keyboard must reach wide blocks. nh3 writes the tag so; text escapes it.
+    # The keyboard must reach wide blocks. nh3 writes the tag so, and text cannot contain it unescaped.
     return Markup(safe.replace("<pre>", '<pre tabindex="0">'))  # noqa: S704 - cleaned in the line above
 
 
@@ -68,6 +68,7 @@ def with_drawings(
 
 
 def without_title(text: str, title: str) -> str:
+    """Drops a first heading that repeats the page's."""
     first, _, rest = text.lstrip().partition("\n")
     return rest if first.startswith("# ") and first[2:].strip().lower() == title.lower() else text
 

@@ -26,7 +26,7 @@ _LOGGED = 100
 
 @dataclass(frozen=True)
 class HourBar:
-    """Percent of the plot; heights from the top."""
+    """Percent of the plot's size; heights from the top."""
 
     figures: HourFigures
     x: float
@@ -45,6 +45,7 @@ class HourPlots:
 
 
 def hour_plots(hours: list[HourFigures]) -> HourPlots:
+    """By hour."""
     counts = plots.linear(
         max([each.judged + each.failed for each in hours] + [1]), lambda value: f"{value:g}"
     )

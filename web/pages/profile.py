@@ -13,7 +13,7 @@ from grader.web.current import platform
 
 pages = Blueprint("profile", __name__)
 
-# Pixels: a square with its gap; room for days and months.
+# Pixels: a square with its gap; room for names of days and months.
 _STEP, LEFT, TOP = 13, 30, 18
 # Submissions from which a day is darker.
 _DARKER = (1, 2, 4, 7)

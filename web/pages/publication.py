@@ -41,7 +41,7 @@ def offer(slug: str) -> str:
 @open_to(TEACHERS, on_challenge(Action.CHALLENGE_PUBLISH))
 def change(slug: str) -> Response | tuple[str, int]:
     """Publish a challenge, now or at a time (UTC unless it names a zone), or hide it."""
-    user, one = current_user(), forms.ticked("one")
+    user, one = current_user(), forms.ticked("one")  # from this challenge's page
     try:
         publication.change(platform(), user, slug, _read())
     except GraderError as error:
@@ -92,7 +92,7 @@ def _read() -> PublicationBody:
 def _offer(slug: str, error: GraderError | None = None) -> str:
     user = current_user()
     present = publication.get_state(platform(), user, slug)
-    # Effects of publishing, also for a plan.
+    # The effects of publishing, also for a plan.
     choices = [PublicationState.PUBLISHED, PublicationState.HIDDEN]
     return render_template(
         "publish.html",

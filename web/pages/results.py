@@ -1,3 +1,5 @@
+"""A result, prepared for ``templates/report``."""
+
 from __future__ import annotations
 
 import re
@@ -162,7 +164,7 @@ def result(
 
 def _cell(number: int, case: CaseReport) -> Cell:
     row = case.verdict.row
-    if case.prints:  # shown by block and thread
+    if case.prints:  # shown by block and thread instead
         case = case.model_copy(update={"output": ""})
     return Cell(number, case, row.letter, _SHAPES[row.fault])
 

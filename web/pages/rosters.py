@@ -50,7 +50,7 @@ def take(course: str) -> Page:
 @open_to(PARTY, action=Action.ROSTER_EDIT)
 def change(course: str, name: str) -> BaseResponse | Page:
     """Edit a member, remove a student, or let one back in."""
-    # Others may have changed the rest.
+    # Sends only changed fields: somebody else may have changed others.
     values: dict[str, object] = {
         each: value
         for each in ("full_name", "student_number", "section", "group")

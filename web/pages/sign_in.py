@@ -39,6 +39,7 @@ def submit() -> Response | tuple[str, int]:
 
 
 def sign_in_page(error: GraderError | None, wanted: str, name: str = "") -> Page:
+    """With a button for each provider."""
     settings = platform().settings
     providers = {each: oidc.label(settings, each) for each in settings.oidc}
     page = render_template("sign_in.html", next=wanted, name=name, error=error, providers=providers)
@@ -51,6 +52,6 @@ def sign_out() -> Response:
     """End this session."""
     sessions.end()
     response = redirect(url_for("challenges.index"), 303)
-    # Removes drafts for the next person. Browsers obey it over TLS.
+    # Removes the editor's drafts for the next person. Browsers obey it over TLS.
     response.headers["Clear-Site-Data"] = '"cache", "storage"'
     return response

@@ -64,7 +64,7 @@ def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
 
 @dataclass(frozen=True)
 class Line:
-    """``matches``: matching lines on the other side."""
+    """``matches``: numbers of matching lines on the other side."""
 
     number: int
     text: str

@@ -28,13 +28,13 @@ from grader.web.pages.keys import Page
 pages = Blueprint("steps", __name__)
 
 _ENGINE = "engine.wasm"
-# Words between these are shown as floats.
+# Words between these, as floats, are shown as floats.
 _LEAST, _MOST = 1e-12, 1e12
 _NOT_INSTALLED = "Stepping is not available in this installation: it was built without zig."
 _OTHER_VERSION = (
     "This block was recorded by another version of the platform. Submit again to step through it."
 )
-# Between looks at a run that records a block.
+# Between two looks at a run that records a block.
 _LOOKS_EVERY = 1
 
 
@@ -52,7 +52,7 @@ class Racing:
 
 
 class Order(list[Racing]):
-    """Two accesses in the ``number``-th order of the blocks."""
+    """Two accesses in one order of the blocks, the ``number``-th."""
 
     def __init__(self, number: int, accesses: list[StepAccess]) -> None:
         super().__init__(map(_racing, accesses))
@@ -84,7 +84,7 @@ class Steps:
 
     @property
     def outcome(self) -> str:
-        """What the order of a race's blocks decides."""
+        """What the order of a race's two blocks decides."""
         ends = [word(order[1].after) for order in self.orders]
         reads = [word(access.before) for order in self.orders for access in order if access.verb == "reads"]
         if len(set(reads)) > 1:
@@ -232,7 +232,7 @@ def _report(submission: str) -> Report:
 
 
 def _recorded(report: Report) -> tuple[CaseReport, StepBundle] | None:
-    # A bundle has its case's data: never a hidden one's.
+    # Bundles have their case's data: never a hidden one's.
     for case in report.cases:
         if case.step is not None and not case.hidden:
             return case, case.step

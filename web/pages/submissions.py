@@ -46,7 +46,7 @@ from grader.web.pages.steps import may_choose
 pages = Blueprint("submissions", __name__)
 
 _PAGE = 50
-# "waiting" (for a GPU) is before testing.
+# "waiting" (for a GPU) belongs to the step before testing.
 _STEPS = ["queued", "compiling", "testing", "timing", "done"]
 
 

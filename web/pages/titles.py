@@ -1,3 +1,5 @@
+"""Also of removed and hidden challenges."""
+
 from __future__ import annotations
 
 from grader.errors import GraderError
@@ -5,7 +7,7 @@ from grader.web.current import platform
 
 
 def of(slug: str) -> str:
-    """Also of removed and hidden challenges; the slug if the catalogue lacks it."""
+    """The slug if the catalogue lacks the challenge."""
     try:
         return platform().catalogue.load(slug).manifest.title
     except GraderError:

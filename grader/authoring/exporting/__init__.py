@@ -1,0 +1,1 @@
+"""Writes challenges in the forms of other platforms, for `grader challenge export`."""

@@ -1,3 +1,5 @@
+"""Python that draws a challenge's inputs without this platform."""
+
 from __future__ import annotations
 
 import math
@@ -101,6 +103,7 @@ def python_of_number(value: object) -> str:
 
 
 def fillings_of(challenge: Challenge, case: Case) -> dict[str, str] | None:
+    """None if an input has no such form."""
     found = {}
     for arg in arrays_given(challenge):
         recipe = case.inputs.get(arg.name) or default_recipe(challenge.manifest, arg, case.sizes)
@@ -135,6 +138,7 @@ def sizes_of(challenge: Challenge) -> dict[str, str]:
 
 
 def usual_filling(challenge: Challenge, arg: Argument) -> str:
+    """Bounds may be sizes."""
     if arg.name in challenge.inputs:
         text = python_of_recipe(challenge.inputs[arg.name])
         if text is None:

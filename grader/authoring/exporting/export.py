@@ -1,4 +1,4 @@
-"""Nothing hidden is exported."""
+"""Writes a challenge in another platform's form, without anything hidden."""
 
 from __future__ import annotations
 

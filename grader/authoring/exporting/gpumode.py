@@ -1,4 +1,4 @@
-"""It has edge cases and a tolerance."""
+"""GPU MODE's form: it has edge cases and a tolerance."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from grader.judge.oracle import scalar_values
 
 
 def gpumode(challenge: Challenge) -> Exported:
+    """A folder for GPU MODE's problems."""
     manifest = challenge.manifest
     lost = ["Put the folder into one of their problem sets: ../utils.py and ../eval.py are theirs."]
     tests: list[dict[str, int]] = []
@@ -85,11 +86,14 @@ def _task(
 
 
 def _layout(challenge: Challenge) -> list[str]:
+    """Arrays and numbers in signature order."""
     return [arg.name for arg in challenge.manifest.args if arg.kind is not Kind.SIZE]
 
 
 @dataclass(frozen=True)
 class _Branch:
+    """Python by input, numbers by scalar."""
+
     fillings: Mapping[str, str]
     scalars: Mapping[str, object]
     name: str
@@ -151,6 +155,7 @@ def _gpumode_reference(challenge: Challenge, table: Sequence[_Branch]) -> str:
 
 
 def _gpumode_check(challenge: Challenge, passed: str, comma: str) -> str:
+    """False and a sentence for a wrong output."""
     manifest = challenge.manifest
     names = [arg.name for arg in manifest.results]
     scale = "None"

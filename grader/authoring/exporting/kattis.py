@@ -1,4 +1,4 @@
-"""Programs that read and write text on a processor."""
+"""Kattis's form: programs that read and write text on a processor."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _SAMPLE_NUMBERS = 60
 
 
 def kattis(challenge: Challenge) -> Exported:
+    """Statement, data, an output validator, a solution in PyTorch."""
     manifest = challenge.manifest
     lost = [
         "Kattis runs programs that read and write text on a processor: no GPU, no kernels, no speed, no memory checks.",

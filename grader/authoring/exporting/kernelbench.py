@@ -1,4 +1,4 @@
-"""One size, no edge cases, no tolerance."""
+"""KernelBench's form: one size, no edge cases, no tolerance."""
 
 from __future__ import annotations
 

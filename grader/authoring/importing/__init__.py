@@ -1,0 +1,1 @@
+"""Reads challenges of other platforms, for `grader challenge import`."""

@@ -1,3 +1,5 @@
+"""Makes a challenge's folders from a problem of another platform."""
+
 from __future__ import annotations
 
 import math
@@ -35,7 +37,7 @@ _EXPRESSION_CHARS = 200
 _EVEN, _MOVED = 0.1, 0.05
 # Without a stated tolerance. A case that needs more is left out.
 _MOST_RTOL = 1e-2
-# torch.allclose's.
+# torch.allclose's own.
 _TORCH = {"rtol": 1e-5, "atol": 1e-8}
 # Elements that a relative tolerance must do for; and how many are looked at.
 _MOST_ELEMENTS, _MOST_ERRORS = 0.99, 1 << 20
@@ -111,7 +113,7 @@ class ImportedDraft(Draft):
 
 
 def _sum(terms: Sequence[tuple[int, Argument]]) -> str:
-    """Of products of shapes, only the largest if too long."""
+    """Of products of shapes, only the largest if it is too long."""
     factors: dict[str, int] = {}
     for factor, arg in terms:
         product = " * ".join(text for text in map(_bracketed, arg.shape) if text != "1") or "1"
@@ -148,6 +150,8 @@ def _is_usable(name: str) -> bool:
 
 
 def _renamed(found: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Except in the reference's text."""
+
     def of(values: Mapping[str, Any]) -> dict[str, Any]:
         return {names[name]: value for name, value in values.items() if name in names}
 
@@ -183,7 +187,7 @@ def _arguments(problem: Mapping[str, Any]) -> list[Argument]:
 
 
 def _values(name: str, dtype: DType, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Uniform or normal, as samples look, or integers within their bounds."""
+    """Uniform or normal, as its samples look, or integers within their bounds."""
     if not dtype.floating:
         return _integers(name, samples)
     if dtype is DType.FLOAT8_E8M0:
@@ -244,7 +248,7 @@ def _shape(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _by_rank(seen: Sequence[_Shaped]) -> tuple[list[_Shaped], list[_Shaped]]:
-    """With the most dimensions; and others, some flattened."""
+    """With the most dimensions; and others, in which some are flattened."""
     most = max(len(dims) for _, dims in seen)
     return [one for one in seen if len(one[1]) == most], [one for one in seen if len(one[1]) < most]
 
@@ -289,6 +293,7 @@ class ImportedOperation:
         return texts.manifest_text(manifest, tolerance, why, self.waived(manifest))
 
     def waived(self, manifest: Manifest) -> dict[str, str]:
+        """Categories without an answered case, and why."""
         kept = {case.category for case in self.public_cases(manifest)}
         left = {category: why for category, why in self.answers.left_out.values() if category not in kept}
         return {
@@ -298,7 +303,7 @@ class ImportedOperation:
         }
 
     def tolerance(self, manifest: Manifest) -> tuple[Mapping[str, float], str]:
-        """The source's, never looser; else PyTorch's need, and at least torch's default."""
+        """The source's, never looser; else what PyTorch needs, and at least torch's default."""
         found = self.problem.found
         if self.answers.checker:
             return {"atol": 0.0, "rtol": 0.0}, "check.py decides about all other answers."
@@ -325,6 +330,7 @@ class ImportedOperation:
         return self.answers.tolerance, why
 
     def constraints(self, draft: ImportedDraft) -> list[str]:
+        """That the reference needs, whatever its precision."""
         answers, checker = self.answers, self.answers.checker
         answers.checker = ""
         try:
@@ -512,6 +518,7 @@ def write_imported(
 
 
 def _of_numbers(problem: Problem, operation: ImportedOperation, challenge: Challenge) -> list[str]:
+    """Of tolerance, check, draws and layouts."""
     manifest, found = challenge.manifest, []
     exact = not any(arg.dtype.floating for arg in manifest.results)
     if operation.answers.checker:

@@ -1,4 +1,4 @@
-"""Conditions on sizes that a reference needs, such as ``t % 64 == 0``."""
+"""Finds conditions on sizes that a problem's reference needs, such as ``t % 64 == 0``."""
 
 from __future__ import annotations
 
@@ -49,6 +49,9 @@ def needed_constraints(
         if enough(without):
             kept = without
     return kept
+
+
+# Conditions that all of its tests fulfil.
 
 
 def _multiples(samples: Sequence[Mapping[str, int]]) -> list[str]:

@@ -1,3 +1,5 @@
+"""Lets a problem's code draw a challenge's inputs."""
+
 from __future__ import annotations
 
 import re
@@ -44,6 +46,7 @@ class Drawn:
 
     @classmethod
     def of(cls, found: Mapping[str, Any], names: Mapping[str, str]) -> Drawn | None:
+        """None if the usual draws do."""
         said = found.get("drawn")
         if not said or not said["needed"]:
             return None

@@ -1,3 +1,5 @@
+"""The forms of problems, each read by the module of its name."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

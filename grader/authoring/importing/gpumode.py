@@ -1,4 +1,4 @@
-"""See ``probe.py``."""
+"""Reads a task of GPU MODE. See ``probe.py``."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ _FUNCTIONS = ("generate_input", "ref_kernel")
 
 
 def read(path: Path) -> Json:
+    """``task.yml``, ``reference.py`` and, here or above, ``utils.py``."""
     import yaml
 
     path = path.parent if path.is_file() else path
@@ -90,8 +91,8 @@ def _of_utils(names: Sequence[str]) -> list[ast.stmt]:
 
 @dataclass
 class _Data:
-    """From ``generate_input``. ``text`` rebuilds it, with a placeholder for each of ``numbers``. ``paths``:
-    from ``given`` to each leaf.
+    """What ``generate_input`` returned. ``text`` rebuilds it, with a placeholder for each of ``numbers``.
+    ``paths``: from ``given`` to each leaf.
     """
 
     leaves: dict[str, Any] = field(default_factory=dict)
@@ -214,7 +215,7 @@ class _Task:
         return found
 
     def _say_constant(self, specs: Sequence[Json]) -> None:
-        """Equal in all tests: a published solution may rely on them."""
+        """Sizes equal in all tests: a published solution may rely on them."""
         values = {name: {spec[name] for spec in specs} for name in self.sizes}
         alike = [f"{name} = {min(found)}" for name, found in values.items() if len(found) == 1]
         if alike and len(specs) >= _ENOUGH_SAMPLES:
@@ -252,6 +253,7 @@ class _Task:
         return {**spec, **{name: spec[name] // divisor for name in large}} if divisor > 1 else spec
 
     def _tried(self, spec: Json) -> _Run | None:
+        """None if its inputs are too large."""
         with OnCpu(), torch.no_grad():
             given = self.names["generate_input"](**spec)
             data = _Data().take(given, self._top(given))
@@ -266,6 +268,7 @@ class _Task:
         return _run(spec, data, kept, returned, self._unread())
 
     def _unread(self) -> list[str]:
+        """Names that ``ref_kernel`` unpacks and never reads."""
         kernel = next(node for node in self.body if is_named(node, ("ref_kernel",)))
         leaves = [leaf for leaf in ast.walk(kernel) if isinstance(leaf, ast.Name)]
         read = {leaf.id for leaf in leaves if isinstance(leaf.ctx, ast.Load)}

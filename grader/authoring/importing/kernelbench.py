@@ -1,4 +1,4 @@
-"""See ``probe.py``."""
+"""Reads a problem of KernelBench. See ``probe.py``."""
 
 from __future__ import annotations
 
@@ -113,6 +113,7 @@ _PLAIN_DRAWS = ("torch.rand", "torch.randn", "torch.randint")
 
 
 def _is_plain(tree: ast.Module) -> bool:
+    """``get_inputs`` only draws independent elements."""
     body = reachable(tree.body, ["get_inputs"])
     calls = {ast.unparse(node.func) for part in body for node in ast.walk(part) if isinstance(node, ast.Call)}
     maths = any(isinstance(node, ast.BinOp | ast.Subscript) for part in body for node in ast.walk(part))

@@ -1,4 +1,4 @@
-"""See ``probe.py``."""
+"""Reads a challenge of LeetGPU. See ``probe.py``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _WHOLE_TYPES = (ctypes.c_int, ctypes.c_int64, ctypes.c_long, ctypes.c_size_t, ct
 
 
 class _Described:
+    """Replaces RandTensor and the like."""
+
     usual = "float32"
 
     def __init__(self, shape: Sequence[int], *others: float | str, dtype: str = "", **named: float) -> None:
@@ -39,6 +41,7 @@ class _Base:
 
 
 def read(path: Path) -> Json:
+    """``challenge.py`` defines a subclass of ``ChallengeBase``."""
     path = path / "challenge.py" if path.is_dir() else path
     core, base = types.ModuleType("core"), types.ModuleType("core.challenge_base")
     described = ("RandTensor", "RandnTensor", "FullTensor", "OutTensor")

@@ -1,3 +1,5 @@
+"""Shared by readers of other platforms' problems, see ``probe.py``."""
+
 from __future__ import annotations
 
 import ast
@@ -11,7 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 Json = dict[str, Any]
-# Different sizes show most.
+# Samples with different sizes show most.
 MOST_SAMPLES = 12
 # Too few to say how they are drawn.
 _FEW_ELEMENTS = 32
@@ -19,7 +21,7 @@ COMPARISONS = ("verbose_allclose", "allclose", "assert_close", "verbose_allequal
 
 
 class Unable(Exception):
-    pass
+    """The problem cannot be a challenge; the message says why."""
 
 
 class OnCpu(TorchFunctionMode):

@@ -1,4 +1,4 @@
-"""Published solutions run unchanged: an appended ``solve`` copies their result into ours."""
+"""Lets a published solution run unchanged: appends a ``solve`` that copies its result into ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An expression for a dimension, from its value at several sizes."""
+"""Finds an expression for a dimension, from its value at several sizes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class Seen:
 
 
 def expression_of(seen: Sequence[Seen]) -> str | None:
+    """The simplest that fits all, or None."""
     return next((text for text in _candidates(seen) if _fits(text, seen)), None)
 
 

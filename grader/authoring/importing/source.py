@@ -1,3 +1,5 @@
+"""Detects a path's form and licence, and reads it in a separate process."""
+
 from __future__ import annotations
 
 import json
@@ -87,6 +89,7 @@ def format_of(path: Path) -> str:
 
 
 def licence_of(path: Path) -> Licence:
+    """In this folder or above."""
     for folder in (path, *path.parents):
         for name in _LICENCE_FILES:
             file = folder / name

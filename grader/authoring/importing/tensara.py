@@ -1,4 +1,4 @@
-"""See ``probe.py``."""
+"""Reads a problem of Tensara. See ``probe.py``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from grader.authoring.importing.probed import (
 _TYPES = {"double": torch.float64, "float16": torch.float16, "int": torch.int32, "uint32_t": torch.int32}
 _TYPES |= {"size_t": torch.int64, "uint64_t": torch.int64, "uint8_t": torch.uint8}
 _METHODS = ("__init__", "generate_sample", "generate_test_cases", "verify_result", "get_flops")
-# Larger tests have no memory.
+# A larger test has no memory.
 _MOST_ELEMENTS = 1 << 22
 
 
@@ -65,6 +65,7 @@ class _WithoutMemory(OnCpu):
 
 
 def read(path: Path) -> Json:
+    """``def.py`` defines a subclass of ``Problem``; with ``problem.md``."""
     file = path / "def.py" if path.is_dir() else path
     module = types.ModuleType("problem")
     module.__dict__["Problem"] = _Problem
@@ -119,6 +120,7 @@ def _tests(problem: Any) -> Iterator[tuple[Json, bool]]:
 
 
 def _sample(problem: Any, case: Json, timed: bool) -> tuple[Json, list[Json], str] | None:
+    """None if it does not run."""
     try:
         with _WithoutMemory(), torch.no_grad():
             inputs = case["create_inputs"]()

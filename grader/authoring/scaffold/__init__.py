@@ -1,0 +1,1 @@
+"""Writes the folder of a new challenge: a working example for a teacher to edit."""

@@ -140,6 +140,7 @@ class Answers:
         return not self.why
 
     def _problem(self, case: Case, seed: int) -> str:
+        """Why the answer is of no use, or ""."""
         given = arguments(self._shown, case, draw_inputs(self._shown, case, seed))
         results, usual = self._call(given), self._call(given, wide=False)
         shapes = [tuple(result.shape) for result in results]
@@ -182,7 +183,7 @@ class Answers:
     def _refused(
         self, case: Case, given: Mapping[str, Any], right: Mapping[str, Any], own: Mapping[str, Any]
     ) -> str:
-        """In float64 or its own precision."""
+        """Why the problem's check refuses its answer, in float64 or its own precision."""
         if self._check is None:
             spec = BoxSpec(BoxPurpose.BASELINE, env=_ENV)
             box = ReferenceBox(LocalBoxes(), spec, self.slug, self.checker, lambda: None, part="checker")
@@ -298,7 +299,7 @@ class Answers:
 
 
 def less_huge(case: Planned) -> Iterator[Planned]:
-    """A thousandth of each value: sums overflow."""
+    """A thousandth of each value, because sums overflow."""
     less = {
         name: re.sub(r"[\d.]+e3\d", lambda number: f"{float(number[0]) / 1000:g}".replace("+", ""), recipe)
         for name, recipe in case.inputs.items()

@@ -1,3 +1,5 @@
+"""Reads and completes the options of `grader challenge new`."""
+
 from __future__ import annotations
 
 import math
@@ -40,7 +42,7 @@ _SPARE_TIME = 1.1
 
 @dataclass(frozen=True)
 class Draft:
-    """``args`` and ``workloads``: see ARG_HINT and WORKLOAD_HINT."""
+    """``args`` and ``workloads`` are as in ARG_HINT and WORKLOAD_HINT."""
 
     slug: str
     title: str
@@ -50,10 +52,10 @@ class Draft:
     args: Sequence[str | Argument] = DEFAULT_ARGS
     workloads: Sequence[str] = ()
     languages: Sequence[Language] = field(default_factory=usual)
-    # On the sizes, such as ``k <= cols``.
+    # : Conditions on the sizes, such as ``k <= cols``.
     constraints: Sequence[str] = ()
     gpus: int = 1
-    # An expression in the sizes; empty: one per element of a result.
+    # : An expression in the sizes; empty: one per element of a result.
     flops: str = ""
 
     def manifest(self) -> Manifest:
@@ -177,6 +179,7 @@ def _ranks(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _is_short(manifest: Manifest, workload: Workload) -> bool:
+    """No GPU ranks it."""
     seconds = roofline_seconds(manifest, workload, H200) or 0.0
     return seconds * 1e6 < limits.RANKED_ROOFLINE_US * (1 - UNCLEAR)
 

@@ -1,3 +1,5 @@
+"""Writes the two folders of a new challenge into a catalogue."""
+
 from __future__ import annotations
 
 import re
@@ -36,7 +38,7 @@ def write_challenge(catalogue: Catalogue, draft: Draft, operation: Operation = E
 
 
 def check_free(catalogue: Catalogue, slug: str) -> list[Path]:
-    """Both. Raises BadRequest if it is not a slug, Conflict if one exists."""
+    """The two folders. Raises BadRequest if it is not a slug, Conflict if one exists."""
     if not _SLUG.fullmatch(slug):
         raise BadRequest(
             f"'{slug}' is not a slug.", "Use lower-case letters, digits and _, and begin with a letter."
@@ -49,6 +51,7 @@ def check_free(catalogue: Catalogue, slug: str) -> list[Path]:
 
 
 def _files(manifest: Manifest, slug: str, operation: Operation) -> tuple[dict[str, str], dict[str, str]]:
+    """What students see, and the rest: text by path."""
     seen = {
         "challenge.toml": operation.manifest(manifest),
         "spec.md": operation.spec(manifest),

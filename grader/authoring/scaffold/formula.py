@@ -67,6 +67,7 @@ class Formula:
 
     @property
     def words(self) -> str:
+        """Such as ``2 * x[i]``."""
         index = "[i]" if self.in_place else "[last - i]"
         value = f"{self.source.name}{index}"
         if self.doubles:

@@ -1,3 +1,5 @@
+"""The example's solutions, and Triton mutants with one mistake each."""
+
 from __future__ import annotations
 
 import ast
@@ -10,6 +12,7 @@ from grader.challenge.model import Argument, Manifest
 from grader.challenge.signature import c_type, declaration, headers
 from grader.languages import Language
 
+# Triton's names of types that differ from ours.
 _TRITON = {
     DType.FLOAT8_E4M3: "float8e4nv",
     DType.FLOAT8_E5M2: "float8e5",
@@ -197,7 +200,7 @@ def _cuda_value(formula: Formula) -> str:
     if formula.doubles:
         return f"static_cast<{kind}>(2 * static_cast<{wide}>(value))"
     if formula.converts:
-        # Only floats become narrow floats.
+        # Narrow floats can only be made from a float.
         return f"static_cast<{kind}>(static_cast<{wide}>(value >> {formula.shift}))"
     if formula.asks:
         return f"static_cast<{kind}>(static_cast<{wide}>(value) > 0 ? 1.0f : 0.0f)"

@@ -1,4 +1,4 @@
-"""Such as ``topk(x: f32[rows, cols], k: size) -> values: f32[rows, k]``."""
+"""Reads signatures such as ``topk(x: f32[rows, cols], k: size) -> values: f32[rows, k]``."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ def _named(arg: Argument) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
+    """At commas outside of brackets."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign in "[(") - (sign in "])")

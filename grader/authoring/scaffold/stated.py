@@ -1,4 +1,4 @@
-"""From a signature and a PyTorch reference, without kernels and prose."""
+"""A new challenge from a signature and a PyTorch reference, without kernels and prose."""
 
 from __future__ import annotations
 
@@ -118,6 +118,7 @@ class Stated:
         return self._asked(manifest).of(suite.hidden_cases(manifest))
 
     def solutions(self, manifest: Manifest) -> Mapping[Language, str]:
+        """Placeholders."""
         return {
             language: f"{language.comment} {TO_DO}\n{starter(manifest, language)}"
             for language in manifest.languages
@@ -162,6 +163,7 @@ def write_stated(
 
 
 def _propose(challenge: Challenge) -> str:
+    """Returns advice if there is no tolerance."""
     found = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu")
     proposed = found.proposed
     path = challenge.folder / "challenge.toml"

@@ -1,3 +1,5 @@
+"""The edge-case suite of a new challenge."""
+
 from __future__ import annotations
 
 import ast
@@ -32,7 +34,7 @@ _MORE = 5
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
 _TILE = 16
-# For sizes that break a constraint.
+# Replacements for sizes that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 _UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
 _WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
@@ -138,6 +140,7 @@ def _left_out(manifest: Manifest) -> Iterator[Planned]:
 
 
 def hidden_cases(manifest: Manifest) -> list[Planned]:
+    """Other sizes and values than in the public suite."""
     sizes = _sizes(manifest, {1: (8191,), 2: (67, 43), 3: (17, 19, 7)})
     cases = [Planned("hidden_prime", "prime", sizes)] if sizes else []
     if floats := {name: dtype for name, dtype in _floats(manifest).items() if dtype.as_float.nan}:
@@ -272,6 +275,7 @@ def _has(dtype: DType, name: str) -> bool:
 
 
 def _on(recipe: str, arg: Argument) -> str:
+    """Within the numbers that the argument may hold."""
     base = ""
     if recipe.startswith("Sprinkle") and arg.dtype.floating:
         if not arg.dtype.as_float.signed:
@@ -297,6 +301,7 @@ def _floats(manifest: Manifest) -> dict[str, DType]:
 
 
 def _integers(manifest: Manifest) -> dict[str, DType]:
+    """Without sorted ones and offsets."""
     ordered = {arg.name for arg in manifest.given if arg.values.dist in ("sorted", "offsets")}
     return {
         name: dtype

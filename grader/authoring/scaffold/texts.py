@@ -186,6 +186,7 @@ def python_of(text: str) -> str:
 
 
 def spec_text(manifest: Manifest) -> str:
+    """With every required section, and a valid example."""
     made = formulas(manifest)
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
@@ -345,6 +346,7 @@ def _example_number(dtype: DType, number: int) -> int:
 
 
 def example_sizes(manifest: Manifest) -> dict[str, int]:
+    """The first of 2, 3 and 1 that the shapes allow."""
     for values in itertools.product((2, 3, 1), repeat=len(manifest.sizes)):
         sizes = dict(zip(manifest.sizes, values, strict=True))
         if is_possible(manifest, sizes):

@@ -1,0 +1,1 @@
+"""The judge's back end for NVIDIA GPUs."""

@@ -1,3 +1,5 @@
+"""Measures a GPU's ceilings: the roofline's two sides."""
+
 from __future__ import annotations
 
 import functools
@@ -11,7 +13,7 @@ from grader.judge.cuda import kernels
 _BYTES = 1 << 30
 _SIDE = 8192
 _TRIES = 8
-# Elements and warps per program: the best depends on the GPU.
+# Elements and warps of a program: the best depends on the GPU.
 _STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 
 
@@ -21,7 +23,7 @@ def measure_ceilings(index: int) -> Mapping[str, float]:
     found = {"bandwidth": max(_bandwidths().values())}
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         found[f"rate:{str(dtype).removeprefix('torch.')}"] = _matmul_rate(dtype)
-    with suppress(RuntimeError, AttributeError):  # some GPUs and torches lack it
+    with suppress(RuntimeError, AttributeError):  # not on every GPU, nor in every torch
         found["rate:int8"] = _int8_rate()
     torch.cuda.empty_cache()
     return found
@@ -32,7 +34,7 @@ def copy_bandwidth() -> float:
 
 
 def _bandwidths() -> dict[str, float]:
-    """Also reads alone, which are faster: no honest kernel may pass a ceiling."""
+    """Reads alone are faster than a mixture, and no honest kernel may appear faster than light."""
     first = torch.zeros(_BYTES // 4, dtype=torch.float32, device="cuda")
     second, third = torch.zeros_like(first), torch.empty_like(first)
     streams: dict[str, tuple[Callable[[kernels.Shape], None], int]] = {
@@ -54,7 +56,7 @@ def _matmul_rate(dtype: torch.dtype) -> float:
 
 def _int8_rate() -> float:
     a = torch.randint(-128, 128, (_SIDE, _SIDE), dtype=torch.int8, device="cuda")
-    # Tensor cores take int8 factors along the sum.
+    # For tensor cores, int8 factors run along the sum.
     b, out = a.t(), torch.empty(_SIDE, _SIDE, dtype=torch.int32, device="cuda")
     return 2 * _SIDE**3 / _best_seconds(lambda: torch._int_mm(a, b, out=out))
 

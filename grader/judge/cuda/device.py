@@ -1,3 +1,5 @@
+"""One NVIDIA GPU as the judge uses it."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -38,7 +40,7 @@ class CudaStream:
             torch.cuda.synchronize(other)
 
     def before_round(self) -> None:
-        """Settle the clocks, and reset L2 persistence that a submission set."""
+        """Settle the clocks, and reset what a submission made persist in the L2 cache."""
         self._let_go_of_cache()
         self._burn.run()
         for other, burn in self._others.items():
@@ -59,20 +61,21 @@ class CudaStream:
 
 
 class CudaDevice:
-    """GPU ``index`` (the driver's number). ``others``: the board's other GPUs, by default the next. Raises
-    BoxUnavailable if one lacks what the gate needs.
-    """
+    """GPU ``index`` (the driver's number). ``others``: the board's other GPUs, default: the next. Raises
+    BoxUnavailable if one lacks what the gate needs."""
 
     bytecode = ""
     memory = "cuda"
     on = ON_GPU
     torch_device = "cuda"
     plan = GPU_PLAN
-    # From benchmarks/gpu/repeatability.py on an H200: honest kernels are within 1 us of the control before
-    # the gate, and within 20 us behind it, where nobody gains time.
+    # From benchmarks/gpu/repeatability.py on an H200: honest kernels are within 1 us of the control before the gate,
+    # and within 20 us behind it, where nobody gains time.
     noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)
     confirms = True
-    warm_up_cases = True  # Triton compiles for new sizes, CUDA allocates lazily: both block at a closed gate
+    warm_up_cases = (
+        True  # Triton compiles for new sizes, CUDA allocates lazily: both block behind a closed gate
+    )
     modelled = False
     on_processor = False
     baselines = ("eager", "compile")
@@ -129,7 +132,7 @@ class CudaDevice:
     @property
     def architecture(self) -> str:
         major, minor = torch.cuda.get_device_capability()
-        # Hopper's and Blackwell's special instructions need "a".
+        # Special instructions need Hopper's and Blackwell's "a" variant.
         return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
     def languages(self) -> tuple[Language, ...]:
@@ -142,12 +145,12 @@ class CudaDevice:
         preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
             preload = language.preload_on(self.on)
-        # A library must load kernels before its first call, which might wait forever behind a closed gate.
-        # torch's take seconds, so a warm-up loads those that a call needs.
+        # A library must load kernels before its first call, which might wait forever behind a closed gate. torch's take
+        # seconds, so a warm-up loads those that a call needs.
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
         if self._together.others:
-            # The host has few multicast groups, which a box could use up.
+            # The host has few multicast groups: no box may use them up.
             env["NCCL_NVLS_ENABLE"] = "0"
         compiles = purpose is BoxPurpose.RUN and language.python
         seconds = limits.BOX_WALL_SECONDS + (limits.KERNELS_OF_SUBMISSION_SECONDS if compiles else 0.0)
@@ -170,7 +173,7 @@ class CudaDevice:
         return replace(spec, gpu=together(gpus[:count]))
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Then flush the L2 cache: a kernel would gain from the reveal's end."""
+        """Flush the L2 cache afterwards: a kernel would gain from the end of the reveal."""
         arena.reveal(inputs)
         self._flush.zero_()
         stream = torch.cuda.current_stream()
@@ -194,5 +197,5 @@ class CudaDevice:
 
 
 if TYPE_CHECKING:
-    # The only check that this is a whole ``Device``.
+    # Nothing else checks that this is a whole ``Device``.
     _checked: Callable[..., Device] = CudaDevice

@@ -1,3 +1,5 @@
+"""The CUDA driver, with errors as exceptions."""
+
 from __future__ import annotations
 
 import functools
@@ -5,7 +7,7 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 
-# The gate waits on a stream, the arena is mapped by descriptor.
+# Required attributes: the gate waits on a stream, the arena is mapped by file descriptor.
 NEEDS = {
     "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS": "stream memory operations",
     "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": "memory exported as file descriptors",
@@ -17,7 +19,7 @@ NEEDS_MEND = (
 
 
 class DriverError(Exception):
-    """``name``: CUDA's."""
+    """``name``: CUDA's name of the error."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -36,7 +38,7 @@ def api() -> Any:
         ) from error
     try:
         driver.cuDriverGetVersion()
-    except RuntimeError as error:  # the first call looks for the driver's library
+    except RuntimeError as error:  # only the first call looks for the driver's library
         raise BoxUnavailable(
             "NVIDIA's driver is missing: cuda-bindings finds no libcuda", "`nvidia-smi` must list the GPUs."
         ) from error

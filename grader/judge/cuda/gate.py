@@ -1,8 +1,8 @@
 """The gate on a GPU: words in host memory that both processes' streams wait on and write.
 
-A whole round is in the judge's stream before it begins: host work takes no time in it, and the stream's
-events time it. The judge opens from that stream, so no work can hide in an idle gap before the gate. The
-stream itself waits for "done": if the host did, work after "done" would be free.
+A whole round is in the judge's stream before it begins: no host work takes time in it, and the stream's events time it.
+The judge opens from that stream, so no work can hide in an idle gap before the gate. The stream itself waits for
+"done": if the host did, work after "done" would be free.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from grader.judge.gate import DONE_WORD, LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGa
 from grader.judge.watchdog import Watchdog
 
 _WORD_BYTES = 4
-# Above any honest round.
+# No honest round takes longer.
 _LONGEST_S = 30.0
-# A millisecond, or seconds if a kernel must be compiled.
+# Enqueueing takes a millisecond, or seconds if a kernel must be compiled.
 _ENQUEUE_S = 20.0
 # Work after "done" takes milliseconds.
 _RELEASE_S = 2.0
-# In separate cache lines of the private page.
+# Words of the private page, in separate cache lines.
 _OPENED, _LOOKED, _HELD = 0, 16, 32
 
 
 class CudaGate(HostGate):
-    """``open`` spins on a page that the runner never has."""
+    """``open`` spins on a private page, which the runner never has."""
 
     def __init__(self, others: Sequence[int] = ()) -> None:
         """``others``: a submission's other GPUs."""
@@ -42,8 +42,9 @@ class CudaGate(HostGate):
         self._private_words = memoryview(self._private_map).cast("I")
         self._private = _Registered(self._private_map)
         self._watchdog = Watchdog(self._lift, _ENQUEUE_S)
+        # Around the reveal, after the spot check and after the full check.
         self._marks = [torch.cuda.Event(enable_timing=True) for _ in range(4)]  # type: ignore[no-untyped-call]
-        # torch is slow to ask.
+        # Asking torch for it is slow.
         self._stream = torch.cuda.current_stream()
         self._enqueued = 0
 
@@ -56,9 +57,9 @@ class CudaGate(HostGate):
     ) -> float:
         """Enqueue a round behind a hold, then lift it.
 
-        The mark precedes the opening: if the GPU turns to the runner in between, the runner loses that time.
-        All functions must have run before: a first load or allocation may wait for the held stream. Raises
-        JudgeFailure if one does.
+        The mark precedes the opening: if the GPU turns to the runner in between, the runner loses that time. All
+        functions must have run before: a first load or allocation may wait for the held stream. Raises JudgeFailure if
+        one does.
         """
         try:
             with self._watchdog.within():
@@ -82,9 +83,8 @@ class CudaGate(HostGate):
         return self._seen(_OPENED, "open the gate")
 
     def check_now(self) -> Window:
-        """``gate`` ends after the spot check, which begins when the runner releases the GPU (contexts share
-        it by time slices). Raises JudgeFailure if it does not end.
-        """
+        """``gate`` ends after the spot check, which begins when the runner releases the GPU (contexts share it by
+        time slices). Raises JudgeFailure if it does not end."""
         if not self._looked(_LONGEST_S):
             raise JudgeFailure(f"the judge's own stream did not check the outputs within {_LONGEST_S:.0f} s")
         self._marks[-1].synchronize()
@@ -96,7 +96,7 @@ class CudaGate(HostGate):
         return self._enqueued != self.round or self._looked(_RELEASE_S)
 
     def _looked(self, seconds: float) -> bool:
-        """Keeps writing "done": the runner may revoke its own while the stream waits."""
+        """A runner may revoke its "done" while the stream waits for it, so keep writing it."""
         words, private, number = self._words, self._private_words, self.round
         limit = time.perf_counter() + seconds
         while time.perf_counter() < limit:
@@ -112,9 +112,8 @@ class CudaGate(HostGate):
         self._words[DONE_WORD] = self.round
 
     def _enqueue_opening(self) -> None:
-        """The runner's word first: otherwise a context switch in between could leave it closed once the host
-        saw the private one, and the runner's waits would return at once.
-        """
+        """The runner's word first: if a context switch left it closed once the host saw the private one, the
+        runner's waits would return at once."""
         for other in self._others:  # after all writes there
             self._stream.wait_stream(torch.cuda.current_stream(other))
         self._enqueue_write(self._shared, OPEN_WORD)
@@ -130,6 +129,7 @@ class CudaGate(HostGate):
         check(cu.cuStreamWaitValue32(stream, page.device + word * _WORD_BYTES, self.round, reached))
 
     def _seen(self, word: int, what: str) -> float:
+        """Returns the time."""
         words, number = self._private_words, self.round
         limit = time.perf_counter() + _LONGEST_S
         while time.perf_counter() < limit:

@@ -1,4 +1,4 @@
-"""They use the SMs, so a submission's work outside the gate competes with them and shows."""
+"""The judge's kernels. They use the SMs, so a submission's work outside the gate competes with them and shows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from grader.challenge.tolerance import Allowance
 _BLOCK = 4096
 # Spot checks must occupy the whole GPU.
 _SPOTS_BLOCK = 256
-# Suspects are compared again exactly.
+# Slightly too strict: suspects are compared again exactly.
 _STRICT = 1.0 - 1e-5
-# Of a normal float32.
+# Of a normal number in single precision.
 _LEAST_EXPONENT = -126
 
 _BITS: dict[int, torch.dtype] = {size: getattr(torch, name) for size, name in BITS.items()}
@@ -27,8 +27,8 @@ def _copy(source, target, count, BLOCK: tl.constexpr):
     tl.store(target + offsets, tl.load(source + offsets, mask=mask), mask=mask)
 
 
-# Not specialised on the count, which changes between rounds: Triton might load another kernel, which may wait
-# forever for the held stream (grader.judge.watchdog).
+# The count changes between rounds. Specialised on it, Triton may load another kernel, which may wait forever for the
+# held stream (grader.judge.watchdog).
 @triton.jit(do_not_specialize=["counted"])
 def _full_check(
     got,
@@ -75,12 +75,13 @@ def _full_check(
         size = tl.abs(right)
         if SCALED:
             given = tl.abs(tl.load(scale + offsets, mask=mask, other=0).to(right.dtype))
-            size = tl.where(given < float("inf"), given, size)
+            size = tl.where(given < float("inf"), given, size)  # see ``allowed_error``
         # Infinity is within infinite bounds of anything.
         finite = (tl.abs(found) < float("inf")) & (tl.abs(right) < float("inf"))
-        # Not equal: a denormal bound may have been rounded up.
+        # Not equal: a bound among denormal numbers may have been rounded up.
         allowed = atol + rtol * size
         if ULPS:
+            # The largest power of two up to the size; 0 for denormals.
             if WIDE:
                 power = (size.to(tl.int64, bitcast=True) & 0x7FF0000000000000).to(tl.float64, bitcast=True)
             else:
@@ -101,7 +102,7 @@ def _full_check(
 
 
 def copy(source: torch.Tensor, target: torch.Tensor) -> None:
-    """Flat, contiguous tensors of one dtype; no copy engine."""
+    """Tensors are flat, contiguous, of one dtype. Uses no copy engine."""
     count = source.numel()
     if count:
         width = _BITS[source.element_size()]
@@ -124,12 +125,11 @@ def full_check(
     spots: torch.Tensor | None = None,
     held: torch.Tensor | None = None,
 ) -> None:
-    """Copy ``got`` to ``snapshot``; write each block's number of possibly wrong elements to ``suspects``
-    (int32).
+    """Copy ``got`` to ``snapshot``; write each block's number of possibly wrong elements to ``suspects`` (int32).
 
-    Flat, on the GPU, always one pass; enqueues. ``counted``: leading elements that count. ``scale``: float32,
-    or float64 for a float64 result; ``poison``: the bits of "never written"; ``spots`` (int64): check only
-    these places in ``want``; ``held`` (int64): their places in a padded ``got``.
+    All flat and on the GPU; enqueues, always one pass. ``counted``: leading elements that count. ``scale``: float32, or
+    float64 for a float64 result; ``poison``: the bits of "never written"; ``spots`` (int64): check only these places in
+    ``want``; ``held`` (int64): their places in a padded ``got``.
     """
     count = got.numel() if spots is None else spots.numel()
     if not count:
@@ -176,9 +176,7 @@ def _differ(first, second, numbers, count, BLOCK: tl.constexpr):
 
 
 def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> None:
-    """Write each block's number of differing elements to ``numbers`` (int32, ``check_blocks`` of them).
-    Enqueues.
-    """
+    """Write each block's number of differing elements to ``numbers`` (int32, ``check_blocks`` of them). Enqueues."""
     count = first.numel()
     if count:
         width = _BITS[first.element_size()]
@@ -186,7 +184,7 @@ def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> 
 
 
 def same_bits(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Flat tensors of one dtype and size."""
+    """Tensors are flat, of one dtype and size."""
     numbers = torch.zeros(check_blocks(first.numel()), dtype=torch.int32, device=first.device)
     differ(first, second, numbers)
     return not numbers.any().item()
@@ -235,7 +233,7 @@ def _spin(target, rounds, BLOCK: tl.constexpr):
 
 
 class Burn:
-    """Before every reveal, so clocks are equally high for all."""
+    """Runs before every reveal, so clocks are equally high for everyone."""
 
     def __init__(self, device: torch.device, rounds: int = 20_000, programs: int = 132) -> None:
         self._values = torch.zeros(1024, device=device)

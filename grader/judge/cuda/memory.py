@@ -1,7 +1,7 @@
 """Device memory that another process can map, by file descriptor.
 
-Unmapped addresses follow it: an access past the end faults. Unlike ``cudaIpcGetMemHandle`` it crosses
-containers.
+Unmapped addresses follow it, so an access past the end faults. Unlike ``cudaIpcGetMemHandle`` it crosses a container's
+boundary.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.cuda.driver import DriverError, api, check
 from grader.judge.oracle import Question
 
-# Kept for reuse, of the GPU's memory: once for private, once for shared.
+# Share of the GPU's memory to keep for reuse: once for private memory, once for shared.
 KEPT_SHARE = 0.2
 
 
@@ -72,7 +72,7 @@ class CudaMemory:
 class CudaMemories:
     """``page``: the driver's granularity, usually 2 MiB.
 
-    Reused by name and size: a pass over memory depends by up to 2 % on its place, so a control and its
+    Memory is reused by name and size: a pass over memory depends by up to 2 % on its place, so a control and its
     submission must have the same.
     """
 
@@ -135,6 +135,7 @@ class CudaMemories:
 
     @property
     def kept_bytes(self) -> int:
+        """On this GPU."""
         return sum(memory.key[1] for memory in self._shelf)
 
     def take_back(self, memory: CudaMemory) -> None:
@@ -150,6 +151,8 @@ class CudaMemories:
 
 
 class Staging:
+    """Tensors by role and size that stay in place between rounds."""
+
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._kept: dict[tuple[str, int], torch.Tensor] = {}
@@ -160,7 +163,7 @@ class Staging:
         return sum(tensor.numel() for tensor in self._kept.values())
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
-        """Drops earlier values of this role."""
+        """Earlier values of this role are lost."""
         size = like.numel() * like.element_size()
         kept = self._kept.pop((role, size), None)
         made = kept is None
@@ -176,7 +179,7 @@ class Staging:
         return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
 
     def stage(self, question: Question) -> Question:
-        """A control and its submission must have equal places."""
+        """A control and its submission must have their tensors in the same place."""
         inputs = {name: self.put(input_role(name), values) for name, values in question.inputs.items()}
         outputs = {name: self.put(f"output {name}", values) for name, values in question.outputs.items()}
         scales = {name: self.put(f"scale {name}", values) for name, values in question.magnitudes.items()}

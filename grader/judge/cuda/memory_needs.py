@@ -1,4 +1,4 @@
-"""The peak GPU memory of judging. Imports no torch."""
+"""The peak GPU memory of judging, computed ahead. Imports no torch."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from grader.challenge.model import Argument, Kind, Manifest, Workload
 from grader.challenge.overlays import overlays
 from grader.judge.pieces import names_in_parts
 
-# A piece in float64 (``grader.judge.pieces``), and the guards' granules.
+# For a piece in float64 (see ``grader.judge.pieces``), and the guards' granules.
 _PIECES_BYTES = 4 * limits.GIB
 # A place, a mask, and the padding's bits.
 _PLACE_BYTES = 24
 
 
 def workload_bytes(challenge: Challenge, workload: Workload) -> int:
-    """Bytes for the largest inputs of a round. Raises ChallengeInvalid."""
+    """Bytes for the largest inputs that a round may draw. Raises ChallengeInvalid."""
     fillings = [
         challenge.inputs,
         *(challenge.inputs | dict(overlay.inputs) for overlay in overlays(challenge, workload)),
@@ -31,7 +31,7 @@ def workload_bytes(challenge: Challenge, workload: Workload) -> int:
 
 
 def held_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Bytes by the signature, without drawing."""
+    """Bytes from the signature alone, without drawing."""
     return _copies(manifest, sizes) + _oracle(manifest, sizes)
 
 
@@ -61,7 +61,7 @@ def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int
 
 
 def extent_of(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
-    """With padding."""
+    """Elements with padding."""
     shape, strides = manifest.shape(arg, sizes), manifest.strides(arg, sizes)
     if strides is None or 0 in shape:
         return math.prod(shape)
@@ -84,9 +84,8 @@ def _kept_times(arg: Argument) -> int:
 
 
 def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Buffers in the arena, drawn and staged, and snapshots of results; workspaces only in the arena. Padded
-    results need more.
-    """
+    """Buffers in the arena, drawn and staged, and snapshots of results; workspaces only in the arena. Padded results
+    need more."""
     times = {Kind.WORKSPACE: 1, Kind.INPUT: 3}
     copies = sum(times.get(arg.kind, 4) * _held(arg, manifest, sizes) for arg in manifest.buffers)
     padded = [arg for arg in manifest.buffers if arg.layout is not None]
@@ -95,7 +94,7 @@ def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _held(arg: Argument, manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Bytes of values with padding, or of words if more."""
+    """Bytes of values with padding, or of words if those are more."""
     count = extent_of(manifest, arg, sizes)
     return max(arg.dtype.bytes_of(count), arg.dtype.held_bytes(count))
 

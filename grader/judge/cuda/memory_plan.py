@@ -1,3 +1,5 @@
+"""What fits into a GPU's memory next to everything else."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,10 +14,10 @@ from grader.judge.cuda.driver import DriverError
 from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
 from grader.judge.cuda.memory_needs import case_bytes, kept_bytes, workload_bytes
 
-# Temporaries of the submission take the rest.
+# The rest is for the submission's temporaries.
 PLANNED_SHARE = 0.8
-# At most, for the judge's contexts and a display. A workload that needs more than the rest is too large for
-# this model.
+# The most that the judge's contexts and a display take. A workload that needs more than the rest is too large for this
+# model.
 TAKEN_BYTES = 4 * limits.GIB
 
 
@@ -33,14 +35,15 @@ class CudaMemoryPlan:
         return workload_bytes(challenge, workload) <= (total - TAKEN_BYTES) * PLANNED_SHARE
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
+        """Besides what workloads keep."""
         lacking = self._lacks(case_bytes(challenge, case), _kept(challenge))
         return f"Without case {case.name} at {_said(case.sizes)}: {lacking}" if lacking else ""
 
     def _lacks(self, needed: int, kept: int) -> str:
         """Empty if ``needed`` bytes fit besides ``kept``.
 
-        Keeps memory if possible: its place changes some kernels' time by up to 1 %, so all gradings should
-        share it.
+        Kept memory stays if possible: its place changes some kernels' time by up to 1 %, so all gradings should have
+        the same.
         """
         free, _ = torch.cuda.mem_get_info()
         held = self.memories.kept_bytes + self.staging.kept_bytes
@@ -63,6 +66,7 @@ class CudaMemoryPlan:
         return case_bytes(challenge, case) <= free * PLANNED_SHARE
 
     def make_room(self) -> None:
+        """Kept memory stays."""
         torch.cuda.empty_cache()
 
     def lacked_memory(self, error: Exception) -> bool:

@@ -1,7 +1,6 @@
-"""A GPU's clocks, heat, power and slowdowns during timing.
+"""A GPU's state during timing, from NVML: clocks, heat, power, slowdowns.
 
-Rounds slowed by heat or hardware are repeated; those before the GPU warmed up do not count. Without NVML
-nothing fails.
+Rounds slowed by heat or hardware are repeated; those before the GPU warmed up do not count. Without NVML nothing fails.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from typing import Any
 
 from grader.schemas.hardware import ClockEvent, GpuReading, GpuState, Spread
 
-# Afterwards it is timed while hot: waiting would delay everyone.
+# Then it is timed while hot: waiting would delay everyone.
 MOST_REPEATED = 20
 # Degrees Celsius, over rounds that count together.
 WARMER_C = 2
 
-# Their names differ between NVML packages.
+# Names of these numbers differ between NVML packages.
 _SM_CLOCK, _MEMORY_CLOCK, _CORE_TEMPERATURE = 1, 2, 0
 _EVENTS = {
     0x002: ClockEvent.APPLICATION_CLOCKS,
@@ -32,12 +31,14 @@ _EVENTS = {
     0x080: ClockEvent.POWER_BRAKE,
     0x100: ClockEvent.DISPLAY_CLOCKS,
 }
-# The second: before driver 535.
+# The second is the name before driver 535.
 _REASONS = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")
 
 
 @dataclass(frozen=True)
 class Sample:
+    """None if unknown."""
+
     sm_mhz: int | None = None
     memory_mhz: int | None = None
     temperature_c: int | None = None
@@ -88,7 +89,7 @@ class Monitor:
             self._reasons = self._find_reasons()
 
     def sample(self) -> Sample | None:
-        """None without NVML, as for ``reading``."""
+        """None without NVML."""
         if self._handle is None:
             return None
         nvml = self._nvml
@@ -102,6 +103,7 @@ class Monitor:
         )
 
     def reading(self) -> GpuReading | None:
+        """None without NVML."""
         sample = self.sample()
         if sample is None:
             return None
@@ -161,7 +163,7 @@ class NvmlRecord:
         return False
 
     def warmed(self, rounds: int) -> bool:
-        """Matrix products take 0.5 % longer at 56 than at 42 degrees Celsius, which they reach in a second."""
+        """Matrix products take 0.5 % longer at 56 than at 42 degrees Celsius, reached after a second of them."""
         heat = [sample.temperature_c for sample in self.samples[-rounds:] if sample.temperature_c is not None]
         return bool(heat) and heat[-1] - heat[0] > WARMER_C
 
@@ -171,6 +173,8 @@ class NvmlRecord:
 
 @dataclass
 class NvmlRecords(NvmlRecord):
+    """Has the first GPU's state, and the slowing and warming of all."""
+
     others: Sequence[NvmlRecord] = ()
 
     def round_counts(self) -> bool:

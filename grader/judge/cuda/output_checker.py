@@ -1,3 +1,5 @@
+"""Checks a timed call's results with our kernels."""
+
 from __future__ import annotations
 
 import functools
@@ -18,14 +20,14 @@ from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
-# A random element in each equal part: no two adjacent parts (1/30,000 of the work) can be late unseen. Takes
-# some 17 us on an H200.
+# Random elements in equal parts: no two adjacent parts (1/30,000 of the work) can be late unseen. Takes some 17 us on
+# an H200.
 _SPOTS = 1 << 16
 
 
 @dataclass(frozen=True)
 class _Part:
-    """``first``: its flat place in the result."""
+    """Begins at the flat place ``first`` of the result."""
 
     buffer: Buffer
     first: int
@@ -50,17 +52,17 @@ def _share(words: torch.Tensor, part: Buffer, first: int) -> torch.Tensor:
 
 
 class CudaOutputChecker:
-    """Each check is one pass that copies its reads; suspects are compared exactly on the copy, after the
-    window.
-    """
+    """Each check is one pass that copies its reads; suspects are compared exactly on the copy, after the window."""
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+        # Words without padding.
         self._snapshots = {
             buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", _like(buffer))
             for buffer in self._results
         }
+        # Copies of results that are not dense.
         self._dense = {
             buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
             for buffer in self._results
@@ -121,8 +123,8 @@ class CudaOutputChecker:
         dense, allowance = self._dense.get(argument.name), buffer.allowance
         scale = scale.reshape(-1) if scale is not None else None
         if buffer.encoded:
-            # Encoded results are decoded after the window: torch's kernels may not be loaded while the stream
-            # is held.
+            # Encoded results are compared as values after the window: decoding takes torch's kernels, which may not be
+            # loaded while the stream is held.
             want, scale, allowance = encode(want, argument.dtype), None, Allowance()
             number = -(-number // argument.dtype.facts.packed)
         elif buffer.count != want.numel():
@@ -141,7 +143,7 @@ class CudaOutputChecker:
             buffer.read_into(dense.view(buffer.shape))
             check(dense, **how)
 
-        # Copying all would cost as much as a call.
+        # Copying all elements first would cost as much as a call.
         return functools.partial(at_spots, held=buffer.held_at(spots)), read_and_check
 
     def explain(self, question: Question) -> Mismatch | None:
@@ -164,7 +166,7 @@ class CudaOutputChecker:
 
 
 class Forbidden:
-    """Memory that a call must not write. All checks share one result: singly they take longer than a round."""
+    """Memory that a call must not write. All checks share one result: one by one would take longer than a round."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
@@ -203,6 +205,8 @@ class Forbidden:
 
 
 class Spots:
+    """A random element of each of ``_SPOTS`` equal parts."""
+
     def __init__(self, snapshot: torch.Tensor) -> None:
         self._snapshot, count = snapshot, snapshot.numel()
         self._part = max(1, -(-count // _SPOTS))
@@ -218,4 +222,5 @@ class Spots:
         torch.add(self._first, within, out=self.places).clamp_(max=self._last)
 
     def put_back(self) -> None:
+        """Restore the values that the spot check saw."""
         self._snapshot[self.places] = self.taken

@@ -1,7 +1,7 @@
-"""Why a result is wrong, for its author.
+"""Why a result is wrong, in words for its author.
 
-``Mistakes`` looks at numbers (``numbers``), asks the reference (``questions``) and reads the source
-(``cuda``, ``triton``). The emulated GPU makes ``records``. A claim about a result must reproduce it.
+``Mistakes`` looks at numbers (``numbers``), asks the reference (``questions``) and reads the source (``cuda``,
+``triton``). ``records`` come from the emulated GPU. A claim about a result must reproduce it.
 """
 
 from grader.judge.explaining.hints import hint_of, message_of

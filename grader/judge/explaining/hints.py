@@ -1,3 +1,5 @@
+"""Hints for common exceptions, and messages without the platform's folders."""
+
 from __future__ import annotations
 
 import re
@@ -34,6 +36,7 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "A submission may import torch, triton and Python's standard library.",
     ),
 )
+# Packages, Python, and the submission's folder.
 _FOLDERS = re.compile(
     r"""(?<![^\s'"(])/(?:[^\s/'"():]+/)*(?:site-packages/|dist-packages/|python3\.\d+/|(?=solution\.(?:py|so)\b))"""
 )

@@ -1,4 +1,4 @@
-"""Numbers and source must both fit."""
+"""Names the mistake behind a wrong answer or an error: numbers and source must both fit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROUNDED = (
 )
 
 
-# How numbers look, not why.
+# They say how numbers look, not why.
 _VAGUE = (
     "rounding", "tail", "zeros", "alike", "factor", "offset", "row_factor",
     "unwritten", "unwritten_all", "unwritten_tail", "unwritten_rows",
@@ -48,7 +48,7 @@ _TELLING_PLACES = ("block_order", "reordered", "stale", "right_alone")
 _ASKED_FURTHER = (
     "rounding", "tail", "alike", "factor", "offset", "row_factor", "line_offset", "rows_repeated", "columns_repeated",
 )  # fmt: skip
-# A factor this close to a size is that size.
+# A factor is a size's within this share.
 _SAME_SIZE = 1e-4
 
 
@@ -58,6 +58,7 @@ class Said:
 
     text: str = ""
     named: bool = False
+    #: Says which elements were not written; comes before the hint.
     unwritten: str = ""
 
 
@@ -89,6 +90,7 @@ def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str
 
 
 def _stored_in(mismatch: Mismatch) -> str:
+    """Only the emulated GPU knows."""
     writer = mismatch.map.writer if mismatch.map is not None else None
     return f"Line {writer.lines[0]} stores it." if writer is not None and len(writer.lines) == 1 else ""
 
@@ -112,6 +114,8 @@ def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
 
 
 class Reading(Protocol):
+    """Answers are hints, or empty."""
+
     def of_result(
         self,
         pattern: Pattern | None,
@@ -125,7 +129,7 @@ class Reading(Protocol):
     def of_failure(self, failure: Failure) -> str: ...
 
     def adds_to(self, result: str) -> bool:
-        """A kernel may compute with the result's old values."""
+        """True if a kernel may compute with the result's old values."""
 
 
 @dataclass
@@ -168,9 +172,9 @@ class Mistakes:
     def of_result(
         self, wrong: Wrong | None, mismatch: Mismatch, case: Case, inputs: Mapping[str, torch.Tensor]
     ) -> Said:
-        """``wrong`` None: a forbidden write."""
+        """``wrong``: None for a forbidden write."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
-        # The explaining step is not in the source.
+        # The source does not depend on the explaining step.
         plain = self._numbers_alone if pattern is not None and pattern.kind == "step" else pattern
         said = self._said(lambda reading: reading.of_result(plain, mismatch, case, inputs))
         named = bool(said) or (pattern is not None and pattern.kind not in _VAGUE)
@@ -198,10 +202,12 @@ class Mistakes:
         return Said(" ".join(part for part in (text, said) if part), named)
 
     def of_count(self, wrong: Wrong, inputs: Mapping[str, torch.Tensor]) -> str:
+        """What a single count counts instead."""
         found = related(wrong, inputs) if wrong.got.numel() == 1 else None
         return found.text if found is not None else ""
 
     def spread(self, wrong: Wrong) -> str:
+        """How far NaN and infinity reach, if nothing else is wrong."""
         found = spread(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
         return found.text if found is not None else ""
 

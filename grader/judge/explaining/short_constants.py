@@ -1,3 +1,5 @@
+"""Well-known numbers with too few digits."""
+
 from __future__ import annotations
 
 import math
@@ -11,7 +13,7 @@ _KNOWN = {
     "log10(e)": math.log10(math.e), "ln(10)": math.log(10),
 }  # fmt: skip
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d{2,}|\.\d{2,})[fFlL]?\b(?![.\w])")
-# float32's digits; shorter numbers may be anything.
+# Digits of float32; shorter numbers may be anything.
 _DIGITS, _FEWEST = 7, 3
 
 

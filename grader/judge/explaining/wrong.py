@@ -12,7 +12,7 @@ from grader.judge.worst import wrong_elements
 if TYPE_CHECKING:
     import torch
 
-# Fewer may fit a pattern by chance.
+# Fewer wrong elements may fit a pattern by chance.
 FEWEST = 8
 TILES = (128, 64, 32, 16, 8)
 _EXPLAINED = 8.0
@@ -29,11 +29,11 @@ class Wrong:
     #: The allowance's scale; None: ``want``.
     magnitude: torch.Tensor | None
     allowance: Allowance
-    #: An in-out's before the call, flat.
+    #: An in-out's values before the call, flat.
     given: torch.Tensor | None = None
-    #: The right values in the case before, flat; None: of another process.
+    #: The right values in the case before, flat; None if another process ran that.
     before: torch.Tensor | None = None
-    #: Per element of partly read inputs, flat.
+    #: For inputs read in part: True for each element that was read, flat.
     read: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     @property
@@ -70,7 +70,9 @@ class Wrong:
 @dataclass(frozen=True)
 class Pattern:
     kind: str
+    #: True for any source.
     text: str
+    #: Their meaning depends on the kind.
     number: float = 0
     names: tuple[str, ...] = ()
 

@@ -1,3 +1,5 @@
+"""Alembic's entry point. The connection comes from ``grader.records.schema``, in a transaction."""
+
 from alembic import context
 
 from grader.records.models import Base

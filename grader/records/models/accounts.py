@@ -1,4 +1,6 @@
-"""Secrets are stored as SHA-256s: each is random or short-lived enough for a plain hash."""
+"""Only SHA-256s of secrets are stored: each has enough random bits, or so short a life, that a plain hash is
+safe.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _SHA256 = 64
 
 
 class UserRow(Base):
-    """Stays under a made-up name after deletion."""
+    """After deletion the row stays under a made-up name."""
 
     __tablename__ = "users"
     __table_args__ = (Index(None, "email_key", unique=True),)
@@ -70,6 +72,7 @@ class TokenRow(Base):
     scopes: Mapped[str] = mapped_column(
         String(64), default="read submit staff", server_default="read submit staff"
     )
+    # Of the client that made it.
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS), default="", server_default="")
 
 
@@ -90,7 +93,7 @@ class LinkRow(Base):
 
 
 class InvitationRow(Base):
-    """For ``uses`` accounts. ``made_by`` null: the operator."""
+    """Lets ``uses`` people make an account. ``made_by`` is null if the operator made it."""
 
     __tablename__ = "invitations"
 
@@ -116,7 +119,7 @@ class DeviceCodeRow(Base):
     state: Mapped[str] = mapped_column(String(16), default="pending")
     label: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     scopes: Mapped[str] = mapped_column(String(64))
-    # Null: the longest life.
+    # Null: the longest.
     days: Mapped[int | None]
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS))
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
@@ -128,7 +131,7 @@ class DeviceCodeRow(Base):
 
 
 class DeletionRow(Base):
-    """Owner and staff can cancel until ``due_at``."""
+    """Owner and staff can cancel it until ``due_at``."""
 
     __tablename__ = "account_deletions"
 

@@ -10,7 +10,8 @@ from sqlalchemy.orm import DeclarativeBase
 from grader.languages import Language
 from grader.schemas.verdict import VerdictWord
 
-# Without i, l, o and u: easy to read out and type. 50 bits: safe from guesses and collisions.
+# Without i, l, o and u, so ids can be read out and typed. 50 bits: nobody guesses one, and they do not
+# collide.
 ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 PUBLIC_ID_CHARS = 10
 
@@ -24,7 +25,7 @@ def new_public_id() -> str:
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """Aware. SQLite's times have no zone and are read as UTC."""
+    """Aware. SQLite has no zones: its times are read as UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -43,7 +44,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class VerdictColumn(TypeDecorator[VerdictWord]):
-    """Text: a new verdict needs no migration."""
+    """As text: a new verdict needs no migration."""
 
     impl = String
     cache_ok = True

@@ -13,8 +13,8 @@ from grader.schemas.upload import CheckState, SyncState
 
 
 class VersionRow(Base):
-    """``content``: everything that affects judging, as JSON. The board is shown from ``published_at`` until a
-    later version is published.
+    """``content`` is what affects judging, as JSON. Its board is shown from ``published_at`` until a later
+    version is published.
     """
 
     __tablename__ = "challenge_versions"
@@ -30,7 +30,7 @@ class VersionRow(Base):
 
 
 class ChallengeOwnerRow(Base):
-    """Without a row it is the platform's. A course with challenges cannot be deleted: they would become
+    """Without a row it is the platform's. A course with challenges cannot be deleted, since they would become
     everyone's.
     """
 
@@ -45,18 +45,18 @@ class CatalogueSourceRow(Base):
     __tablename__ = "catalogue_sources"
 
     course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"), primary_key=True)
-    # ``credential`` contains NAME:PASSWORD.
+    # ``credential`` has its name and password, as NAME:PASSWORD.
     url: Mapped[str] = mapped_column(Text)
     credential: Mapped[str] = mapped_column(Text, default="", server_default="")
     branch: Mapped[str] = mapped_column(String(200))
-    # Precedes folder names: several courses may share the repository.
+    # Put before folder names: several courses may use the repository.
     prefix: Mapped[str] = mapped_column(String(32), default="", server_default="")
     hook_sha256: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[SyncState] = mapped_column(words(SyncState, 16))
     error: Mapped[str] = mapped_column(Text, default="", server_default="")
     asked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     asked_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
-    # Fences writes; grows with every order and claim.
+    # Fences writes: grows with every order and claim.
     attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
     commit: Mapped[str | None] = mapped_column(String(64))
@@ -88,7 +88,7 @@ class BaselineRow(Base):
 
 
 class ChallengeStateRow(Base):
-    """Without a row: a draft. From ``frozen_at`` the board shows that moment."""
+    """Without a row the challenge is a draft. After ``frozen_at`` the board shows its state of that time."""
 
     __tablename__ = "challenge_states"
 
@@ -109,7 +109,7 @@ class UploadRow(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS))
-    # Per slug.
+    # Counts the uploads of one slug.
     number: Mapped[int]
     version: Mapped[int]
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
@@ -121,6 +121,7 @@ class UploadRow(Base):
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
     commit: Mapped[str | None] = mapped_column(String(64))
     base: Mapped[int | None]
+    # Result of its Python (``grader.challenge.examined``).
     examined: Mapped[str | None] = mapped_column(Text, deferred=True)
     # At most one per slug.
     in_use: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -130,7 +131,7 @@ class UploadRow(Base):
     check_state: Mapped[CheckState] = mapped_column(words(CheckState, 16))
     check_attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     check_worker: Mapped[str | None] = mapped_column(String(128))
-    # A worker holds the check until then.
+    # Until then a worker has claimed the check.
     check_lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
     check_progress: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     # A ``grader.authoring.findings.Proof``.

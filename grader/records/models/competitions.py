@@ -32,7 +32,7 @@ def new_seed() -> str:
 
 
 class CompetitionRow(Base):
-    """A draft until ``published_at``. Seeds (hex) are drawn at once, so nobody can choose them."""
+    """A draft until ``published_at``. Seeds (hex) are drawn at once, so nobody can choose them later."""
 
     __tablename__ = "competitions"
     __table_args__ = (
@@ -46,10 +46,10 @@ class CompetitionRow(Base):
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     # Markdown.
     rules: Mapped[str] = mapped_column(Text, default="")
-    # From ``starts_at`` until before ``ends_at`` submissions count.
+    # Submissions count from ``starts_at`` until before ``ends_at``.
     starts_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Frozen this long before the end, until ``results_at``.
+    # The board is frozen this long before the end, until ``results_at``.
     freeze_minutes: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
     time_zone: Mapped[str] = mapped_column(String(64), default="UTC", server_default="UTC")
     devices: Mapped[list[str]] = mapped_column(JSON)
@@ -64,9 +64,9 @@ class CompetitionRow(Base):
     cap_total: Mapped[int | None]
     code_shown: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_afterwards: Mapped[bool] = mapped_column(default=True, server_default=true())
-    # For data while it runs.
+    # Seeds the data while it runs.
     public_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
-    # For the final; secret until ``results_at``.
+    # Seeds the final; secret until ``results_at``.
     hidden_seed: Mapped[str] = mapped_column(String(_SEED_CHARS), default=new_seed)
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
@@ -75,7 +75,7 @@ class CompetitionRow(Base):
 
 
 class CompetitionChallengeRow(Base):
-    """``hidden_workloads``: timed only in the final; empty: the challenge's."""
+    """``hidden_workloads``: sizes timed only in the final; empty: the challenge's."""
 
     __tablename__ = "competition_challenges"
     __table_args__ = (Index(None, "challenge"),)
@@ -111,7 +111,7 @@ class TeamRow(Base):
 
 
 class RegistrationRow(Base):
-    """One per mode. Submissions before ``left_at`` stay the team's."""
+    """One per mode. After ``left_at`` earlier submissions stay the team's."""
 
     __tablename__ = "competition_registrations"
     __table_args__ = (
@@ -142,7 +142,7 @@ class FinalistRow(Base):
 
 class FinalRow(Base):
     """``machine``: a GPU's UUID, or a host's name on a board without GPUs. At most one per competition is not
-    cancelled. ``left_out``: entries without sources, as an account was deleted.
+    cancelled. ``left_out``: entries whose sources were deleted with an account.
     """
 
     __tablename__ = "competition_finals"
@@ -160,7 +160,7 @@ class FinalRow(Base):
 
 
 class FinalRunRow(Base):
-    """``submission_id``: the judged row; ``place`` from 0."""
+    """``submission_id`` is the judged row; ``place`` counts from 0."""
 
     __tablename__ = "competition_final_runs"
     __table_args__ = (UniqueConstraint("submission_id"),)

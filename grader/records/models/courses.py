@@ -33,14 +33,14 @@ class CourseRow(Base):
     time_zone: Mapped[str] = mapped_column(String(64))
     # A ``grader.schemas.course.Visibility``.
     visibility: Mapped[str] = mapped_column(String(16))
-    # Per student and course.
+    # Per student for the whole course.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
-    # A ``grader.schemas.policy.GradePolicy``; empty: points add up. Text: PostgreSQL's JSON cannot be
+    # A ``grader.schemas.policy.GradePolicy``; empty: add points up. Text, as PostgreSQL's JSON cannot be
     # DISTINCT.
     policy: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # Students may discuss its challenges, and chapters.
+    # Its students may discuss its assignments' challenges, and chapters.
     discussion: Mapped[bool] = mapped_column(default=True, server_default=true())
-    # Grows with every change: detects concurrent edits.
+    # Grows with every change, so concurrent edits do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -66,7 +66,7 @@ class MemberRow(Base):
 
 
 class StayRow(Base):
-    """A course may read submissions from a stay. For a removed student, ``MemberRow.left_at`` ends it."""
+    """A course may read submissions from a stay. While the student is removed, ``MemberRow.left_at`` holds."""
 
     __tablename__ = "course_stays"
     __table_args__ = (Index(None, "member_id"),)
@@ -83,7 +83,7 @@ class CourseInvitationRow(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
-    # Lower-case address, or ``#`` and the student number.
+    # The address in lower case, or ``#`` and the student number.
     person: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS))
     email: Mapped[str] = mapped_column(String(limits.EMAIL_CHARS), default="", server_default="")
     role: Mapped[str] = mapped_column(String(16))
@@ -102,8 +102,8 @@ class CourseInvitationRow(Base):
 
 
 class CourseGroupRow(Base):
-    """The join code is plain: members and staff may see it. Lock the row so the group's submissions take
-    turns.
+    """The join code is plain, as members and staff may see it. The row's lock makes the group's submissions
+    take turns.
     """
 
     __tablename__ = "course_groups"
@@ -117,7 +117,7 @@ class CourseGroupRow(Base):
 
 
 class PartnerRow(Base):
-    """Stays if their group changes."""
+    """A submission counts for its author's partners, even if their group changes."""
 
     __tablename__ = "submission_partners"
     __table_args__ = (Index(None, "user_id"), Index(None, "assignment_id"))
@@ -132,7 +132,7 @@ class PartnerRow(Base):
 
 
 class JoinCodeRow(Base):
-    """Plain: staff may see it; ``uses`` null: any number."""
+    """Plain, as staff may see it; ``uses`` null: any number."""
 
     __tablename__ = "course_join_codes"
     __table_args__ = (Index(None, "course_id"),)
@@ -164,11 +164,11 @@ class AssignmentRow(Base):
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
     open_at: Mapped[datetime] = mapped_column(UtcDateTime)
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Null: nothing after ``due_at``.
+    # Null: nothing is accepted after ``due_at``.
     late_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Points per day begun after ``due_at``.
+    # Points lost per day begun after ``due_at``.
     late_percent: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
-    # At most this many of a student's own grace days.
+    # Days that a student's own grace days can cover.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
     # Null: only the platform's limits.
     attempts_day: Mapped[int | None]
@@ -176,18 +176,18 @@ class AssignmentRow(Base):
     attempts_pending: Mapped[int | None]
     # Empty: all.
     languages: Mapped[list[str]] = mapped_column(JSON, default=list)
-    # As above.
+    # Empty: all.
     devices: Mapped[list[str]] = mapped_column(JSON, default=list)
     counts: Mapped[str] = mapped_column(String(16))
     reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
     partial_credit: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_solutions: Mapped[bool] = mapped_column(default=False, server_default=false())
     group_size: Mapped[int] = mapped_column(default=1, server_default=text("1"))
-    # Null: until the student's group hands in.
+    # Null: students may change groups until theirs hands in.
     groups_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # Of the course's policy; empty: none.
     category: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
-    # Points for all challenges; null: their sum.
+    # Worth of all its challenges; null: their sum.
     out_of: Mapped[float | None]
     # Per challenge, for all questions on the kernel that counts.
     question_points: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
@@ -209,6 +209,8 @@ class AssignmentPartRow(Base):
 
 
 class AskedRow(Base):
+    """A part that is put back keeps the time."""
+
     __tablename__ = "assignment_asked"
 
     assignment_id: Mapped[int] = mapped_column(
@@ -219,7 +221,7 @@ class AskedRow(Base):
 
 
 class ExtensionRow(Base):
-    """A student's precedes a section's."""
+    """A student's takes precedence over a section's."""
 
     __tablename__ = "extensions"
     __table_args__ = (
@@ -241,6 +243,8 @@ class ExtensionRow(Base):
 
 
 class OverrideRow(Base):
+    """The audit log has earlier values."""
+
     __tablename__ = "grade_overrides"
     __table_args__ = (UniqueConstraint("assignment_id", "challenge", "user_id"),)
 

@@ -11,7 +11,7 @@ from grader.schemas.discussion import About, PostKind
 
 
 class PostRow(Base):
-    """Without ``thread_id``: begins a thread."""
+    """``thread_id`` null: it begins a thread."""
 
     __tablename__ = "posts"
     __table_args__ = (
@@ -36,6 +36,7 @@ class PostRow(Base):
     hidden_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     hidden_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     hidden_reason: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # Of error reports.
     resolved_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     resolved_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     answer: Mapped[str] = mapped_column(Text, default="", server_default="")

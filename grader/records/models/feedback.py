@@ -11,7 +11,7 @@ from grader.schemas.feedback import RequestState, Shown
 
 
 class CommentRow(Base):
-    """Without ``thread_id``: begins a thread, and has its lines (none: the whole source) and state."""
+    """``thread_id`` null: it begins a thread, and has its lines (none: the whole source) and state."""
 
     __tablename__ = "comments"
     __table_args__ = (
@@ -37,6 +37,8 @@ class CommentRow(Base):
 
 
 class CommentEditRow(Base):
+    """Until ``by_id`` changed or deleted it."""
+
     __tablename__ = "comment_edits"
     __table_args__ = (Index(None, "comment_id"),)
 
@@ -48,7 +50,7 @@ class CommentEditRow(Base):
 
 
 class FeedbackRow(Base):
-    """Null: no limit."""
+    """``regrade_limit`` and ``regrade_until`` null: no limit."""
 
     __tablename__ = "assignment_feedback"
 

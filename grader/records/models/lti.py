@@ -15,7 +15,7 @@ _SHA256 = 64
 
 
 class LtiKeyRow(Base):
-    """``private``: a JWK. Workers on other hosts send grades, too. The newest signs."""
+    """``private`` is a JWK. Workers on other hosts send grades, too. The newest signs."""
 
     __tablename__ = "lti_keys"
 
@@ -25,8 +25,8 @@ class LtiKeyRow(Base):
 
 
 class LtiPlatformRow(Base):
-    """``hosts``: may receive grades, besides that of ``token_url``; ``accounts``: see
-    ``grader.service.accounts.sign_on.Policy``; ``trust_email``: addresses count as verified.
+    """``hosts`` may receive grades, besides that of ``token_url``; ``accounts``: see
+    ``grader.service.accounts.sign_on.Policy``; ``trust_email``: its addresses count as verified.
     """
 
     __tablename__ = "lti_platforms"
@@ -48,8 +48,8 @@ class LtiPlatformRow(Base):
 
 
 class LtiLaunchRow(Base):
-    """``used_at``: when its token came; a second is refused. ``ticket_sha256``: of a key to choose an
-    assignment, once.
+    """``used_at``: its token came; a second one is refused. ``ticket_sha256``: of a key that allows choosing
+    an assignment, once.
     """
 
     __tablename__ = "lti_launches"
@@ -104,6 +104,8 @@ class LtiLinkRow(Base):
 
 
 class LtiScoreRow(Base):
+    """The platform should have ``points`` of ``most``."""
+
     __tablename__ = "lti_scores"
     __table_args__ = (UniqueConstraint("link_id", "user_id"), Index(None, "state", "next_at"))
 
@@ -123,5 +125,5 @@ class LtiScoreRow(Base):
     sent_points: Mapped[float | None]
     sent_most: Mapped[float | None]
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # ``passback.subject_digest``: a person's new account has a grade, too.
+    # ``passback.subject_digest``: a new account of the same person has a grade.
     subject_sha256: Mapped[str | None] = mapped_column(String(_SHA256))

@@ -14,7 +14,7 @@ _OF_ONE = "(course_id IS NULL) <> (competition_id IS NULL)"
 
 
 class NoticeRow(Base):
-    """While it is being sent, it is due and has a ``mail_id``."""
+    """While one is being sent, it is due and has a ``mail_id``."""
 
     __tablename__ = "notices"
     __table_args__ = (
@@ -41,7 +41,7 @@ class NoticeRow(Base):
     kind: Mapped[NoticeKind] = mapped_column(words(NoticeKind, 16))
     text: Mapped[str] = mapped_column(Text)
     path: Mapped[str] = mapped_column(String(limits.PATH_CHARS))
-    # Grows if the same happens again before it is read.
+    # Grows if the same happens again before they read it.
     count: Mapped[int] = mapped_column(default=1, server_default=sql("1"))
     on_site: Mapped[bool] = mapped_column(default=True, server_default=true())
     mail_due: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -53,7 +53,7 @@ class NoticeRow(Base):
 
 
 class NoticeChoiceRow(Base):
-    """Without a row: both."""
+    """Without a row, both on the site and by mail."""
 
     __tablename__ = "notice_choices"
 
@@ -83,7 +83,7 @@ class AnnouncementRow(Base):
 
 
 class QuestionRow(Base):
-    """Answered to the author, or ``to_all``. ``about``: slug of an assignment or a challenge."""
+    """Answered to the author, or ``to_all``. ``about`` is the slug of an assignment or a challenge."""
 
     __tablename__ = "questions"
     __table_args__ = (

@@ -11,6 +11,8 @@ from grader.records.models.base import Base, UtcDateTime, utcnow
 
 
 class ChoreRow(Base):
+    """Only one of all sweepers does a chore."""
+
     __tablename__ = "chores"
 
     name: Mapped[str] = mapped_column(String(32), primary_key=True)
@@ -18,7 +20,7 @@ class ChoreRow(Base):
 
 
 class AuditRow(Base):
-    """``action``: a ``grader.service.courses.permissions.Action``; ``subject``: a path of the API."""
+    """``action`` is a ``grader.service.courses.permissions.Action``, ``subject`` a path of the API."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index(None, "course_id", "id"), Index(None, "subject", "id"))

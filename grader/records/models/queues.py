@@ -10,7 +10,7 @@ from grader.schemas.submission import JudgingReason
 
 
 class PauseRow(Base):
-    """A device, ``compile`` or ``all``. ``reason`` is public."""
+    """A device, ``compile`` or ``all``. Everyone sees ``reason``."""
 
     __tablename__ = "pauses"
 
@@ -21,6 +21,8 @@ class PauseRow(Base):
 
 
 class ChallengeKindRow(Base):
+    """Without a row, its track's kind."""
+
     __tablename__ = "challenge_kinds"
 
     challenge: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -28,7 +30,7 @@ class ChallengeKindRow(Base):
 
 
 class QuotaRow(Base):
-    """``scope``: ``waiting``, or ``challenge:SLUG``, whose window began at ``since``."""
+    """``scope`` is ``waiting``, or ``challenge:SLUG``, whose window began at ``since``."""
 
     __tablename__ = "quotas"
     __table_args__ = (CheckConstraint("used >= 0", name="used_is_not_negative"),)

@@ -11,8 +11,8 @@ from grader.schemas.regrade import RegradeScope, RegradeState
 
 
 class RegradeRow(Base):
-    """Without ``course_id``: by the platform's staff. ``left_out``: submissions without sources, as an
-    account was deleted.
+    """``course_id`` null: the platform's staff ordered it. ``left_out``: submissions whose sources were
+    deleted with an account.
     """
 
     __tablename__ = "regrades"
@@ -35,8 +35,8 @@ class RegradeRow(Base):
 
 
 class RegradeItemRow(Base):
-    """``held_id`` is ``first_id`` while the regrade is open. It is unique: no two open regrades share a
-    submission.
+    """``held_id`` is ``first_id`` while the regrade is open: it is unique, so no two open regrades have the
+    same submission.
     """
 
     __tablename__ = "regrade_items"

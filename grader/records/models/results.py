@@ -11,7 +11,7 @@ from grader.schemas.report import Flag
 
 
 class VoidRow(Base):
-    """By the platform's staff; covers all judgements of the submission."""
+    """By the platform's staff: no judgement of the submission counts."""
 
     __tablename__ = "voids"
 
@@ -24,6 +24,8 @@ class VoidRow(Base):
 
 
 class CourseVoidRow(Base):
+    """By a course's staff, in that course."""
+
     __tablename__ = "course_voids"
     __table_args__ = (Index(None, "submission_id"),)
 
@@ -37,7 +39,7 @@ class CourseVoidRow(Base):
 
 
 class ReviewRow(Base):
-    """Without a row: untouched. ``similar_pairs.decision`` says if a pair is open."""
+    """Without a row nobody touched it yet. A pair's ``similar_pairs.decision`` says if it is open."""
 
     __tablename__ = "reviews"
     __table_args__ = (

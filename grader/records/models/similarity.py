@@ -25,9 +25,9 @@ class SimilarityRunRow(Base):
 
 
 class SimilarPairRow(Base):
-    """Public ids; ``other``: of this assignment, earlier, or empty for the staff's solution. ``share``: part
-    of the submission's weight that the other has; ``bits``: their common weight. A decision outlives later
-    comparisons.
+    """Public ids: ``other`` is of this assignment, earlier, or empty for the staff's solution. ``share``:
+    part of the submission's weight that the other has; ``bits``: their common weight. A decision outlives
+    later comparisons.
     """
 
     __tablename__ = "similar_pairs"

@@ -1,4 +1,4 @@
-"""Only submissions that are done or failed have a verdict."""
+"""A submission has a verdict if and only if it is done or has failed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from grader.records.models.indexes import reading
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import JudgingReason, SetAside, State
 
-# 32 random bytes, without characters that URLs escape.
+# 32 random bytes, in characters that URLs need not escape.
 SHARE_KEY_CHARS = 43
 
 
 class SubmissionRow(Base):
-    """A submission, or a later judgement of one."""
+    """A judgement: a submission, or one that was judged again."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -59,11 +59,11 @@ class SubmissionRow(Base):
     language: Mapped[Language] = mapped_column(LanguageName)
     device: Mapped[str] = mapped_column(String(32))
     source: Mapped[str] = mapped_column(Text)
-    # A run's only case (``OwnCase.stored``); null: all public ones.
+    # The one case of a run (``OwnCase.stored``); null: every public case.
     own_case: Mapped[str | None] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
-    # Null in early rows, like ``source_sha256``.
+    # Null in rows of early releases, like ``source_sha256``.
     request_sha256: Mapped[str | None] = mapped_column(String(64))
     source_sha256: Mapped[str | None] = mapped_column(String(64))
     kind: Mapped[JudgingReason] = mapped_column(
@@ -71,7 +71,7 @@ class SubmissionRow(Base):
     )
     # See ``grader.records.order``.
     priority: Mapped[int] = mapped_column(default=0)
-    # The original, if staff had it judged again; uses no attempt.
+    # The original, if staff had it judged again. It uses no attempt.
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
     # Such a row is on no other board.
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
@@ -79,19 +79,22 @@ class SubmissionRow(Base):
     # A GPU's UUID or a host's name.
     machine: Mapped[str | None] = mapped_column(String(255))
     set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))
-    # The same in all judgements.
+    # All judgements have the same value.
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
-    # Grows with every claim; fences late results.
+    # Grows with every claim and fences late results.
     attempt: Mapped[int] = mapped_column(default=0)
     failures: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(128))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     progress: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     cancel_requested: Mapped[bool] = mapped_column(default=False)
+    # Key of the compiled library.
     artefact: Mapped[str | None] = mapped_column(String(64))
+    # In the URL with which its owner shares it.
     share_key: Mapped[str | None] = mapped_column(String(SHARE_KEY_CHARS))
+    # Of the web request that submitted it.
     request_id: Mapped[str | None] = mapped_column(String(logs.REQUEST_ID_CHARS), default=logs.request_id)
 
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
@@ -105,7 +108,7 @@ class SubmissionRow(Base):
     ci_lo_us: Mapped[float | None]
     ci_hi_us: Mapped[float | None]
     speedup: Mapped[float | None]
-    # Part of the correctness points, by groups of cases, 0 to 1.
+    # Of the correctness points, earned by groups of cases, 0 to 1.
     credit: Mapped[float | None]
     passed: Mapped[int | None]
     total: Mapped[int | None]
@@ -114,7 +117,7 @@ class SubmissionRow(Base):
 
 
 class FlagRow(Base):
-    """Of the report that counts. ``received_at``: the submission's, for ordered lists."""
+    """Of the report that counts. ``received_at`` is the submission's time, for lists in order."""
 
     __tablename__ = "submission_flags"
     __table_args__ = (Index(None, "flag", "received_at", "submission_id"),)
@@ -128,7 +131,7 @@ class FlagRow(Base):
 
 class QuizRow(Base):
     """``body``: a ``grader.schemas.quiz.DrawnQuestion``; empty once the account is deleted. ``is_right``:
-    null until settled.
+    null until it is settled.
     """
 
     __tablename__ = "quiz_questions"
@@ -145,6 +148,8 @@ class QuizRow(Base):
 
 
 class ReportRow(Base):
+    """Of the attempt that counts."""
+
     __tablename__ = "reports"
 
     submission_id: Mapped[int] = mapped_column(

@@ -20,7 +20,7 @@ class DraftRow(Base):
 
 
 class NoteRow(Base):
-    """Private. ``submission_id``: never a later judgement's."""
+    """Private. ``submission_id`` is never that of a later judgement."""
 
     __tablename__ = "notes"
 
@@ -32,7 +32,7 @@ class NoteRow(Base):
 
 
 class ExerciseAnswerRow(Base):
-    """In order; ``is_right``: the last answer is."""
+    """A user's answers to an exercise of a chapter, in order; ``is_right``: the last one is."""
 
     __tablename__ = "exercise_answers"
 

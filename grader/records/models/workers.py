@@ -20,15 +20,15 @@ class WorkerRow(Base):
     pid: Mapped[int]
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     heartbeat: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
-    # Or a sweeper sets it after a long silence.
+    # Or by a sweeper after a long silence.
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # UUID.
     gpu: Mapped[str | None] = mapped_column(String(64))
     # Until a worker finds its GPU healthy.
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # Serves the queue ``compile``, too; without ``device``, only that.
+    # Serves the queue ``compile``, too, or only that without a ``device``.
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Takes nothing, even after a restart.
+    # Takes nothing more, even after a restart.
     drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
     # A ``grader.schemas.hardware.GpuReading``.
@@ -36,7 +36,7 @@ class WorkerRow(Base):
 
 
 class GpuRow(Base):
-    """Code for its board must fit it, even while it is away."""
+    """Code compiled for its board must fit it, even while it is away."""
 
     __tablename__ = "gpus"
 

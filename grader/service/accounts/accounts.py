@@ -21,12 +21,12 @@ from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
-# Reserved.
+# Names with this prefix are reserved.
 DELETED = "deleted-user-"
 # ``IdentityRow.came_by`` if the owner connected it with the password.
 BY_OWNER = "owner"
 _PASSWORD_MIN = 8
-# Hashing reads the whole password.
+# Bounded, because hashing reads the whole password.
 _PASSWORD_MAX = 1024
 
 
@@ -69,7 +69,7 @@ def lacking(user: User) -> str:
 def create_user(
     platform: Platform, name: str, password: str, role: Role = Role.STUDENT, email: str | None = None
 ) -> User:
-    """For operators: ``email`` is taken as verified. Raises BadRequest, Conflict."""
+    """For operators: ``email`` counts as verified. Raises BadRequest, Conflict."""
     row = new_row(name, password, role, email, EmailBy.ADMIN)
     with writing(platform.sessions) as session:
         add_row(session, row)
@@ -79,7 +79,7 @@ def create_user(
 def new_row(
     name: str, password: str, role: Role, email: str | None = None, email_by: EmailBy = EmailBy.OWNER
 ) -> UserRow:
-    """Slow: call without locks. Raises BadRequest."""
+    """Slow, so call it without locks. Raises BadRequest."""
     if not _NAME.fullmatch(name):
         raise BadRequest(
             "This name is not allowed.",
@@ -113,8 +113,8 @@ def check_not_deleted(row: UserRow) -> None:
 
 
 def add_row(session: Session, row: UserRow) -> None:
-    """Raises Conflict if name or address is taken; the transaction is then lost."""
-    # The database's error does not say which.
+    """Raises Conflict if name or address is taken; the transaction is lost then."""
+    # The database's error does not say which is taken.
     name, email = row.name, row.email_key
     try:
         session.add(row)
@@ -134,7 +134,7 @@ def has_users(platform: Platform) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Raises BadRequest (length)."""
+    """Raises BadRequest for a wrong length."""
     if len(password) < _PASSWORD_MIN:
         raise BadRequest("The password is too short.", f"Use at least {_PASSWORD_MIN} characters.")
     if len(password) > _PASSWORD_MAX:
@@ -143,12 +143,13 @@ def hash_password(password: str) -> str:
 
 
 def name_key(name: str) -> str:
+    """Ignores case."""
     return name[: limits.NAME_CHARS].lower()
 
 
 def authenticate(platform: Platform, name: str, password: str) -> User:
-    """Raises NotSignedIn, as slowly for unknown names."""
-    nobodys = _nobodys_hash()  # always, or a process's first unknown name takes twice as long
+    """Raises NotSignedIn, after the same time for unknown names."""
+    nobodys = _nobodys_hash()  # always, or a process's first unknown name would take twice as long
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
     known = _matches(row.password_hash if row else nobodys, password[:_PASSWORD_MAX])
@@ -167,8 +168,7 @@ def check_password(platform: Platform, user: User, password: str) -> None:
 
 def change_password(platform: Platform, user: User, present: str, new: str) -> None:
     """Ends all sessions and tokens: others may know the old password. Raises NotAllowed (wrong ``present``),
-    BadRequest.
-    """
+    BadRequest."""
     try:
         authenticate(platform, user.name, present)
     except NotSignedIn as error:
@@ -222,7 +222,7 @@ def _hasher() -> PasswordHasher:
 
 @functools.cache
 def _nobodys_hash() -> str:
-    """Makes unknown names take as long as known ones."""
+    """So that unknown names take as long as known ones."""
     return _hasher().hash(secrets.token_hex())
 
 

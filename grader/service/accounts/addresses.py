@@ -27,19 +27,19 @@ The link works once, until {until:%Y-%m-%d %H:%M} UTC. If you did not ask for it
 
 
 def tidy(email: str) -> str:
-    """Raises BadRequest."""
+    """Raises BadRequest if it is not an address."""
     try:
         found = validate_email(email.strip(), check_deliverability=False)
     except EmailNotValidError as error:
         raise BadRequest("This is not an e-mail address.", str(error)) from error
-    # Most servers lack SMTPUTF8 and would return the mail.
+    # Most servers lack SMTPUTF8: the mail would come back.
     if found.ascii_email is None:
         raise BadRequest("This e-mail address cannot be used.", "Use an address of plain letters and digits.")
     return found.ascii_email
 
 
 def within(email: str, domains: Sequence[str]) -> bool:
-    """A leading dot includes subdomains."""
+    """A domain with a leading dot includes its subdomains."""
     domain = email.rpartition("@")[2].lower()
     return any(
         domain.endswith(allowed) if allowed.startswith(".") else domain == allowed for allowed in domains
@@ -53,9 +53,8 @@ def owner(platform: Platform, email: str) -> User | None:
 
 
 def ask_for_proof(platform: Platform, user: User, email: str) -> None:
-    """Mails nothing if another account has the address, and reveals nothing. Raises BadRequest, Conflict (no
-    mail here).
-    """
+    """Mails a link, but nothing if another account has the address, and reveals nothing. Raises BadRequest, Conflict
+    (no mail here)."""
     to = tidy(email)
     mail.need(platform.settings)
     mail.later(lambda: _send_proof(platform, user, to))
@@ -75,7 +74,7 @@ def _send_proof(platform: Platform, user: User, to: str) -> None:
 
 
 def prove(platform: Platform, user: User, key: str) -> str:
-    """Raises LinkUseless, also for another account's link."""
+    """Raises LinkUseless, also for a link of another account."""
     with writing(platform.sessions) as session:
         row = links.use(session, LinkPurpose.EMAIL, key)
         if row.user_id != user.id or row.email is None:
@@ -93,7 +92,7 @@ def prove(platform: Platform, user: User, key: str) -> str:
 
 
 def set_address(platform: Platform, name: str, email: str | None) -> User:
-    """For operators, without proof. Raises NotFound, BadRequest, Conflict."""
+    """For operators, without a proof. Raises NotFound, BadRequest, Conflict."""
     wanted = tidy(email) if email else None
     if wanted and (holder := owner(platform, wanted)) and holder.name.lower() != name.lower():
         raise Conflict(f"This e-mail address belongs to '{holder.name}'.")

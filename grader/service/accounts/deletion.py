@@ -1,4 +1,4 @@
-"""After a grace period."""
+"""Deletion of accounts after a grace period."""
 
 from __future__ import annotations
 
@@ -60,10 +60,8 @@ def preview(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def request(platform: Platform, user: User, name: str, body: DeletionBody) -> DeletionView:
-    """Repeating it keeps the first date. Mails the owner: anyone with an open session could have asked.
-    Raises NotFound, NotAllowed, BadRequest (wrong ``confirm``), Conflict (last admin, or a course's last
-    owner).
-    """
+    """Repeating it keeps the first date. Mails the owner, since anyone with an open session could have asked. Raises
+    NotFound, NotAllowed, BadRequest (wrong ``confirm``), Conflict (last admin, or a course's last owner)."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
@@ -119,7 +117,7 @@ def take_back(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def carry_out(platform: Platform) -> int:
-    """Deletes due accounts and returns their number; those with a submission being judged wait."""
+    """Deletes due accounts and returns their number. One with a submission being judged waits."""
     with platform.sessions() as session:
         due = session.scalars(
             select(UserRow.name)
@@ -196,6 +194,7 @@ def _stays(session: Session, row: UserRow) -> list[str]:
 
 
 def _awaiting_results(session: Session, row: UserRow) -> list[str]:
+    """Competitions without results in which the account counts for a team."""
     done = SubmissionRow
     own = select(done.competition_id).where(done.user_id == row.id, sources.held(clock(session)))
     query = select(CompetitionRow.title).where(CompetitionRow.id.in_(own)).order_by(CompetitionRow.id)

@@ -1,4 +1,4 @@
-"""Signs in a command line by a short typed code (RFC 8628)."""
+"""Signs in a command line by a short code that the user types (RFC 8628)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ class PendingApproval:
 
 
 def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> DeviceCode:
-    """``address``: the program's; ``base``: the platform's URL. Raises BadRequest (lifetime too long),
-    TooMany.
-    """
+    """``address``: the program's; ``base``: the platform's URL. Raises BadRequest (lifetime too long), TooMany."""
     tokens.check_lifetime(platform, timedelta(days=body.days) if body.days else None)
     device, code, now = new_key(_PREFIX), new_code(), utcnow()
     with writing(platform.sessions) as session:
@@ -124,7 +122,7 @@ def poll(platform: Platform, device: str) -> tuple[User, Issued]:
             row.polled_at = now
             row.interval += _SLOWER_SECONDS if too_soon else 0
         else:
-            session.delete(row)  # codes work once
+            session.delete(row)  # each code is answered once
         if row.state == "approved":
             return _take(platform, session, row)
         denied = row.state == "denied"
@@ -149,7 +147,7 @@ def _take(platform: Platform, session: Session, row: DeviceCodeRow) -> tuple[Use
 
 
 def _too_soon(row: DeviceCodeRow, now: datetime) -> bool:
-    # One second for network delays.
+    # One second of tolerance for network delays.
     return row.polled_at is not None and (now - row.polled_at).total_seconds() < row.interval - 1
 
 

@@ -1,3 +1,5 @@
+"""The first account is made by somebody who reads the server's log or terminal."""
+
 from __future__ import annotations
 
 from sqlalchemy import select, update
@@ -44,7 +46,7 @@ def make(platform: Platform, key: str, name: str, password: str) -> User:
     """Ends all such links. Raises LinkUseless, BadRequest, Conflict."""
     check(platform, key)
     row = new_row(name, password, Role.ADMIN)
-    # One statement: of two links' holders, only one becomes the first.
+    # One statement: holders of two links cannot both become the first.
     take_all = (
         update(LinkRow)
         .where(

@@ -18,7 +18,7 @@ from grader.service.accounts.links import LinkUseless
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Mailed links' keys lack it.
+# Keys of mailed links lack this prefix.
 PREFIX = "inv_"
 _LARGEST_NUMBER = 2**31 - 1
 
@@ -26,9 +26,8 @@ _LARGEST_NUMBER = 2**31 - 1
 def make(
     platform: Platform, body: InvitationBody, maker: User | None = None, base: str = ""
 ) -> NewInvitation:
-    """``maker`` None: an operator. ``base``: for the link, unless the settings have one. Raises NotAllowed
-    (students, or for staff), Conflict (no sign-up here).
-    """
+    """``maker`` None: an operator. ``base``: for the link, unless the settings have one. Raises NotAllowed (students,
+    or for staff), Conflict (no sign-up here)."""
     if maker is not None:
         check_staff(maker)
         if Role(body.role) is not Role.STUDENT and not maker.admin:
@@ -57,7 +56,7 @@ def make(
 
 
 def list_all(platform: Platform, user: User | None = None) -> InvitationList:
-    """Usable ones, newest first. Raises NotAllowed."""
+    """Usable invitations, newest first. Raises NotAllowed."""
     if user is not None:
         check_staff(user)
     statement = (

@@ -1,13 +1,13 @@
-"""Shown once, stored as hashes."""
+"""Secrets that are shown once and stored as hashes."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
 
-# 256 random bits: a plain hash suffices.
+# 256 random bits: a plain hash is enough.
 _KEY_BYTES = 32
-# No words, no look-alikes of digits; 8 hold 34 random bits.
+# Form no words and do not look like digits; 8 of them hold 34 random bits.
 _CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_HALF = 4
 
@@ -17,15 +17,17 @@ def new_key(prefix: str = "") -> str:
 
 
 def new_code() -> str:
+    """Such as ``WDJB-MJHT``."""
     letters = "".join(secrets.choice(_CODE_LETTERS) for _ in range(2 * _CODE_HALF))
     return f"{letters[:_CODE_HALF]}-{letters[_CODE_HALF:]}"
 
 
 def tidy_code(typed: str) -> str:
+    """Ignores case, dashes and spaces."""
     letters = "".join(letter for letter in typed.upper() if letter in _CODE_LETTERS)[: 2 * _CODE_HALF]
     return f"{letters[:_CODE_HALF]}-{letters[_CODE_HALF:]}"
 
 
 def digest(key: str) -> str:
-    """The timing of look-ups by this reveals nothing."""
+    """Timing of look-ups by this hash reveals nothing of the secret."""
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

@@ -1,3 +1,5 @@
+"""Links that work once."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -41,7 +43,7 @@ _MAIL_LOCK = 7_212_047
 
 @dataclass(frozen=True)
 class AccountLink:
-    """Shown once; UTC."""
+    """Shown once; ``expires_at`` is UTC."""
 
     path: str
     expires_at: datetime
@@ -52,7 +54,7 @@ class AccountLink:
 
 
 class LinkUseless(BadRequest):
-    """The same for used, expired and unknown links."""
+    """Used, expired and unknown links read alike."""
 
     code = "link_useless"
 
@@ -82,15 +84,16 @@ def issue(
         expires_at=now + LIVES[purpose],
     )
     session.add(row)
-    # Queries, unlike paths, are rarely logged.
+    # A query, unlike a path, is rarely logged.
     return AccountLink(f"{_PATHS[purpose]}?{urlencode({'key': key})}", row.expires_at)
 
 
 def too_many_lately(
     session: Session, purpose: LinkPurpose, *, email: str, user_id: int | None = None
 ) -> bool:
+    """True if this hour's limit for the mailbox or the user is reached."""
     if session.get_bind().dialect.name == "postgresql":
-        # Two would see the same count. SQLite's writers take turns.
+        # Two would see the same count. SQLite's writers take turns anyway.
         session.execute(select(func.pg_advisory_xact_lock(_MAIL_LOCK)))
     since = utcnow() - timedelta(hours=1)
     of_late = select(func.count()).where(LinkRow.purpose == purpose.value, LinkRow.created_at > since)

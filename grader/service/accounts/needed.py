@@ -1,6 +1,4 @@
-"""The last admin and a course's last owner cannot leave. Pending deletions count as gone, so two cannot both
-leave.
-"""
+"""The last admin and a course's last owner cannot leave. Pending deletions count as gone, so two cannot both leave."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ _STAYING = UserRow.id.not_in(select(DeletionRow.user_id))
 
 
 def check(session: Session, row: UserRow, *, staying: bool = False) -> None:
-    """``staying``: without pending deletions. Raises Conflict."""
+    """``staying``: without people with a pending deletion. Raises Conflict."""
     if row.role == Role.ADMIN and not other_admins(session, row.id, staying=staying):
         others = other_admins(session, row.id, staying=False)
         raise Conflict(
@@ -54,7 +52,7 @@ def other_owners(session: Session, course: int, user: int, *, staying: bool = Tr
 
 
 def _any(session: Session, people: Select[int], user: int, staying: bool) -> bool:
-    # Locked: two who leave at once take turns.
+    # Locked, so two who leave at once take turns.
     found = session.scalars(people.order_by(UserRow.id).with_for_update(of=UserRow)).all()
     others = [user_id for user_id in found if user_id != user]
     if staying and others:

@@ -1,4 +1,4 @@
-"""Authorization code, PKCE, state and nonce. ``sign_on`` chooses the account."""
+"""OpenID Connect with authorization code, PKCE, state and nonce. ``sign_on`` chooses the account."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CLAIM_CHARS = 250
 
 @dataclass(frozen=True)
 class Person:
-    """``authority`` and ``subject`` are permanent; ``email`` is verified."""
+    """``authority`` and ``subject`` identify permanently; ``email`` is verified."""
 
     authority: str
     subject: str
@@ -43,7 +43,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Begun:
-    """All but ``url`` check the browser's return."""
+    """Other fields than ``url`` check the browser's return."""
 
     url: str
     state: str
@@ -52,6 +52,8 @@ class Begun:
 
 
 class _Discovered:
+    """Cached for an hour."""
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[float, dict[str, Any]]] = {}
@@ -109,7 +111,7 @@ def begin(settings: Settings, name: str) -> Begun:
 
 
 def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, verifier: str) -> Person:
-    """``query``: its state was checked. Raises NotFound, SignOnFailed, Unreachable."""
+    """``query``: after its state was checked. Raises NotFound, SignOnFailed, Unreachable."""
     found = provider(settings, name)
     said = _DISCOVERED.of(found.issuer)
     if query.get("iss", found.issuer) != found.issuer:  # RFC 9207
@@ -120,7 +122,7 @@ def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, 
     with _session(settings, name, said) as session:
         token = _exchange(session, said, query["code"], verifier)
         claims = dict(_claims(found, said, token, nonce))
-        # Some ID tokens are nearly empty.
+        # Some ID tokens contain almost nothing.
         if said.get("userinfo_endpoint") and not ({"email", found.name_claim} <= claims.keys()):
             more = _userinfo(said["userinfo_endpoint"], str(token.get("access_token", "")), claims)
             claims = _joined(claims, more)
@@ -174,7 +176,7 @@ def _exchange(session: OAuth2Session, said: Mapping[str, Any], code: str, verifi
         with outbound.reached(url):
             token = session.fetch_token(url, code=code, code_verifier=verifier, allow_redirects=False)
     except (AuthlibBaseError, ValueError, TypeError, AttributeError) as error:
-        # Errors may contain secrets.
+        # The error may contain secrets.
         log.warning("sign_on_not_exchanged", host=urlsplit(url).hostname, error=type(error).__name__)
         raise SignOnFailed("The provider refused the code that it issued.", _AGAIN) from error
     return cast("dict[str, Any]", token)
@@ -220,7 +222,7 @@ def _userinfo(url: str, access_token: str, claims: Mapping[str, Any]) -> dict[st
 
 
 def _joined(claims: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """``email_verified`` counts only for its source's address."""
+    """``email_verified`` counts only with the address of the same source."""
     other = more if "email" in claims else claims if "email" in more else {}
     return {
         key: value

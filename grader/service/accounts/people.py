@@ -1,4 +1,4 @@
-"""``user`` None: an operator."""
+"""``user`` None: an operator on the server."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 from grader.service.submissions import quiz
 
-# Hidden from staff and their exports.
+# Hidden from staff, so their exports leave these out.
 _OWN = ("drafts", "notes", "tokens")
 # Larger exports go to a file.
 _IN_MEMORY = 8 << 20
@@ -44,7 +44,7 @@ stored only as hashes, which are left out. Reports show hidden cases only as far
 
 
 def check_may(user: User, row: UserRow, action: Action, session: Session) -> None:
-    """Raises NotAllowed unless one's own, a student's (for staff) or staff's (for admins)."""
+    """Raises NotAllowed unless it is one's own, a student's (for staff) or staff's (for admins)."""
     if user.id == row.id:
         return
     permissions.check(user, permissions.standings(session, user), action)
@@ -53,7 +53,7 @@ def check_may(user: User, row: UserRow, action: Action, session: Session) -> Non
 
 
 def export(platform: Platform, user: User, name: str) -> IO[bytes]:
-    """A ZIP that the caller closes. Logs exports of others. Raises NotFound, NotAllowed."""
+    """A ZIP that the caller closes. Exports of others are logged. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         row = accounts.find_row(session, name)
         check_may(user, row, Action.ACCOUNT_EXPORT, session)
@@ -64,7 +64,7 @@ def export(platform: Platform, user: User, name: str) -> IO[bytes]:
 
 
 def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
-    """``person``: an id. ``own``: include ``_OWN``."""
+    """``person``: an account's id. ``own``: include ``_OWN``."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
     with (
         reading_on(platform.sessions) as session,
@@ -109,7 +109,7 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
 
 
 def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) -> bool:
-    """Assignments may hold feedback."""
+    """An assignment may hold its feedback."""
     if column.column == "comments.submission_id" and found["staff"]:
         return not released.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
     if column.column == "rubric_scores.user_id":
@@ -119,7 +119,7 @@ def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) ->
 
 
 def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]:
-    """Without regrades and finals, which staff publish."""
+    """Without regrades and finals: staff decide when to publish them."""
     ids = session.scalars(
         select(SubmissionRow.id)
         .where(SubmissionRow.user_id == person.id, SubmissionRow.rejudge_of.is_(None))

@@ -8,7 +8,7 @@ from grader.service.platform import Platform
 
 
 def change(platform: Platform, user: User, body: PreferencesBody) -> Preferences:
-    """Absent fields stay."""
+    """Fields that ``body`` leaves out stay."""
     with writing(platform.sessions) as session:
         row = session.get_one(UserRow, user.id, with_for_update=True)
         made = of_stored(row.preferences).model_copy(update=body.model_dump(exclude_none=True))

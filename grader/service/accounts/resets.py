@@ -24,7 +24,7 @@ from grader.service.courses.permissions import Action
 from grader.service.messages import mail
 from grader.service.platform import Platform
 
-# The same for every name: it must not reveal who has an account.
+# Equal for every name: it must not reveal who has an account.
 ANSWER = (
     "If that account exists and has an e-mail address, we have sent it a link. It works once, within an hour."
 )
@@ -41,7 +41,7 @@ stays as it is.
 
 
 def ask(platform: Platform, name: str) -> None:
-    """After the answer, so every name takes the same time. Raises Conflict (no mail here)."""
+    """Runs after the answer, so every name takes the same time. Raises Conflict (no mail here)."""
     mail.need(platform.settings)
     mail.later(lambda: _send(platform, name.strip()))
 
@@ -76,9 +76,8 @@ def make_link(platform: Platform, name: str) -> AccountLink:
 
 
 def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
-    """For students; only admins make links for staff, or staff could take over an admin. Raises NotAllowed,
-    NotFound, Conflict (deleted).
-    """
+    """For students; only admins make links for staff, or staff could take over an admin. Raises NotAllowed, NotFound,
+    Conflict (deleted)."""
     check_staff(user)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
@@ -97,7 +96,7 @@ def account_name(platform: Platform, key: str) -> str:
 
 
 def use(platform: Platform, key: str, new: str) -> User:
-    """Ends sessions, tokens and other links. Raises LinkUseless; or BadRequest, which keeps the link."""
+    """Ends sessions, tokens and other links. Raises LinkUseless, BadRequest, which keeps the link."""
     account_name(platform, key)  # before the cost of a hash
     hashed = hash_password(new)
     with writing(platform.sessions) as session:

@@ -1,7 +1,6 @@
-"""The account of somebody whom another site signs in: by the site's permanent id, by the verified address, or
-a new one. An address opens only a student's account, if an admin or a roster set it. Teachers connect theirs
-with the password.
-"""
+"""The account of somebody whom another site signs in: by the site's permanent id, by the verified address, or a new
+one. An address opens only a student's account, if an admin or a roster set it. Teachers connect theirs with the
+password."""
 
 from __future__ import annotations
 
@@ -34,6 +33,7 @@ T = TypeVar("T")
 BY_ACCOUNT, BY_ADDRESS = "account", "address"
 _GIVEN_BY_STAFF = (EmailBy.ADMIN, EmailBy.ROSTER)
 _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+# For names that are taken.
 _NUMBERED = 100
 _TRIES = 3
 
@@ -47,7 +47,7 @@ class Policy:
 
 
 def enter(platform: Platform, person: Person, policy: Policy) -> User:
-    """Raises SignOnFailed."""
+    """Raises SignOnFailed with the reason."""
     return of_row(_whole(platform, lambda session: _enter(session, person, policy)))
 
 
@@ -85,7 +85,7 @@ class _Taken(Exception):
 def _tidy(email: str | None) -> str | None:
     try:
         return addresses.tidy(email) if email else None
-    except BadRequest:  # unreachable by mail
+    except BadRequest:  # no mail could reach it
         return None
 
 
@@ -99,7 +99,7 @@ def _known(session: Session, person: Person) -> UserRow | None:
 
 
 def _of_address(session: Session, person: Person, email: str | None) -> UserRow | None:
-    """Raises SignOnFailed (needs its password)."""
+    """Raises SignOnFailed if the account needs its password."""
     if email is None:
         return None
     row = session.scalar(select(UserRow).where(UserRow.email_key == email.lower()))
@@ -169,7 +169,7 @@ def _add(session: Session, row: UserRow, person: Person, came_by: str) -> None:
 
 
 def connect(platform: Platform, user: User, person: Person) -> None:
-    """The caller checked the password. Raises Conflict."""
+    """The caller has checked the password. Raises Conflict."""
 
     def work(session: Session) -> None:
         row = session.get_one(UserRow, user.id)
@@ -198,7 +198,7 @@ def identities_of(platform: Platform, name: str) -> list[IdentityView]:
 
 
 def disconnect(platform: Platform, user: User, number: int, password: str) -> None:
-    """Needs a password: something must open the account. Raises NotFound, NotAllowed."""
+    """Needs a password, or nothing could open the account. Raises NotFound, NotAllowed."""
     accounts.check_password(platform, user, password)
     _remove(platform, user.id, number)
 

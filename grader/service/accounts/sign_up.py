@@ -12,7 +12,7 @@ from grader.service.courses import joining
 from grader.service.messages import mail
 from grader.service.platform import Platform
 
-# Strangers would pass for officials.
+# Strangers with such names would pass for officials.
 RESERVED = frozenset({"admin", "administrator", "grader", "root", "staff", "system", "teacher"})
 ANSWER = "If this address may sign up, we have sent it a link. It works once, within a day."
 _TEXT = """\
@@ -64,9 +64,8 @@ def offer(platform: Platform, key: str = "") -> Offer:
 
 
 def sign_up(platform: Platform, body: SignUpBody) -> User:
-    """Shares the key's transaction, so a taken name wastes none. Raises NotFound, LinkUseless, BadRequest,
-    Conflict.
-    """
+    """In one transaction with the key's use, so a taken name wastes none. Raises NotFound, LinkUseless, BadRequest,
+    Conflict."""
     found = offer(platform, body.key)
     if found.by_mail:
         raise BadRequest("Confirm your e-mail address first.", "Ask for the link by mail, and open it.")

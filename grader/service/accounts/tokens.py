@@ -22,7 +22,7 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-_PREFIX = "grd_"  # for secret scanners
+_PREFIX = "grd_"  # so secret scanners recognise our tokens
 # The column's range.
 _LARGEST_NUMBER = 2**31 - 1
 
@@ -68,7 +68,7 @@ def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
 
 
 def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, scopes: list[Scope]) -> Issued:
-    """The caller checked the arguments."""
+    """The caller has checked the arguments."""
     _forget_ended(session, user)
     issued = Issued(new_key(_PREFIX), utcnow() + lifetime, scopes)
     session.add(
@@ -102,11 +102,13 @@ def may_have(user: User) -> list[Scope]:
 
 
 def join(scopes: Iterable[Scope]) -> str:
+    """Unique and in order."""
     wanted = set(scopes)
     return " ".join(scope.value for scope in ALL_SCOPES if scope in wanted)
 
 
 def split(stored: str) -> list[Scope]:
+    """Ignores unknown ones."""
     known = set(stored.split())
     return [scope for scope in ALL_SCOPES if scope.value in known]
 
@@ -128,7 +130,7 @@ def user_of_token(platform: Platform, token: str) -> User:
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
     known = of_row(user, frozenset(split(row.scopes)))
-    # Also scopes that the account got later.
+    # Includes scopes that the account got later.
     return replace(known, scopes=frozenset(may_have(known))) if row.kind == TokenKind.SESSION.value else known
 
 
@@ -160,13 +162,13 @@ def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
 
 
 def revoke_token(platform: Platform, token: str) -> None:
-    """Unknown tokens are no error."""
+    """An unknown token is not an error."""
     with writing(platform.sessions) as session:
         session.execute(delete(TokenRow).where(TokenRow.sha256 == digest(token)))
 
 
 def revoke_own(platform: Platform, user: User, number: int) -> None:
-    """Raises NotFound, also for others' tokens."""
+    """Raises NotFound, also for somebody else's token."""
     with writing(platform.sessions) as session:
         statement = delete(TokenRow).where(TokenRow.id == number, TokenRow.user_id == user.id)
         if number > _LARGEST_NUMBER or not changed(session, statement):
@@ -174,7 +176,7 @@ def revoke_own(platform: Platform, user: User, number: int) -> None:
 
 
 def end_sessions(platform: Platform, user: User, current: str) -> int:
-    """All but ``current`` and programs' tokens; returns their number."""
+    """Ends all but ``current`` and programs' tokens. Returns their number."""
     with writing(platform.sessions) as session:
         return changed(
             session,
@@ -206,5 +208,5 @@ def _note_use(platform: Platform, number: int, now: datetime) -> None:
     try:
         with writing(platform.sessions) as session:
             session.execute(update(TokenRow).where(TokenRow.id == number).values(last_used_at=now))
-    except OperationalError:  # requests work on a full disk
+    except OperationalError:  # requests still work on a full disk
         log.warning("token_use_not_noted")

@@ -1,4 +1,4 @@
-"""Computed whenever a profile is shown."""
+"""Computed from records whenever a profile is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROUND = (100, 50, 25, 10)
 
 @dataclass(frozen=True)
 class BadgeCase:
-    """``firsts``: nobody solved these before."""
+    """``firsts``: challenges that nobody solved before."""
 
     session: Session
     firsts: Collection[str]
@@ -38,6 +38,7 @@ class BadgeCase:
 
 
 def award(case: BadgeCase) -> list[Badge]:
+    """The rarest first."""
     return [*_first(case), *_lead(case), *_compile(case), *_tracks(case), *_both(case), *_count(case)]
 
 
@@ -50,6 +51,7 @@ def _first(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _lead(case: BadgeCase) -> Iterator[Badge]:
+    """GPUs only."""
     led = [rank for rank in case.ranks if rank.rank == 1 and rank.representative]
     if led:
         about = led[0].title if len(led) == 1 else f"{len(led)} boards"

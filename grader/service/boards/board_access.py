@@ -1,7 +1,6 @@
-"""What a viewer sees of each board: all, pseudonyms, an earlier state, or their own entry. All that shows
-others' names, times or ranks asks here. The platform's staff see everything, a course's staff its challenges'
-boards.
-"""
+"""What a viewer sees of each board: all, pseudonyms, an earlier state, or their own entry. Everything that shows
+others' names, times or ranks asks here. The platform's staff see everything, a course's staff the boards of its
+challenges."""
 
 from __future__ import annotations
 
@@ -30,9 +29,8 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class BoardAccess:
-    """``full``: others' entries, else only their own without rank. ``made_up``: pseudonyms. ``until``: the
-    board's time. ``taught``: a course of the viewer assigns it: all, students by name.
-    """
+    """``full``: others' entries, else only their own without rank. ``made_up``: pseudonyms. ``until``: the board's
+    time. ``taught``: a course of the viewer assigns it: all, students by name."""
 
     audience: BoardAudience
     staff: bool
@@ -49,13 +47,14 @@ class BoardAccess:
 
 @dataclass(frozen=True)
 class BoardAccesses:
-    """``member_of``: in the viewer's courses; ``taught``: as teacher."""
+    """``member_of``: challenges of the viewer's courses; ``taught``: if they teach."""
 
     rows: Mapping[str, ChallengeStateRow]
     staff: bool
     member_of: frozenset[str]
     taught: frozenset[str]
     now: datetime
+    # Challenges of other courses.
     foreign: frozenset[str] = frozenset()
 
     def of(self, challenge: str) -> BoardAccess:
@@ -112,6 +111,7 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
 
 
 def students_of(session: Session, viewer: User, users: Collection[int]) -> frozenset[int]:
+    """Ids of students whom ``viewer`` teaches."""
     if Scope.STAFF not in viewer.scopes or not viewer.teaches:
         return frozenset()
     theirs, mine = MemberRow, aliased(MemberRow)

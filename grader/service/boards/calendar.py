@@ -12,7 +12,7 @@ _ONE = timedelta(days=1)
 
 
 def activity(events: Iterable[SubmissionEvent], today: date) -> Activity:
-    """Per day (UTC)."""
+    """Counts submissions per day (UTC)."""
     begin = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     submitted: Counter[date] = Counter()
     accepted: Counter[date] = Counter()

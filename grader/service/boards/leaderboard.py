@@ -42,7 +42,7 @@ def leaderboard(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> Leaderboard:
-    """Names as ``viewer`` may see them. Raises as ``check_reader`` and ``choose``."""
+    """``viewer`` decides which names are shown. Raises as ``check_reader`` and ``choose`` do."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -68,7 +68,7 @@ def _board(
     known = ranking.references(session)
     shown = _shown(platform, session, ranking, [*wanted, *([own] if own else [])], known, viewer, access)
     if own is not None and own_place is None:
-        # Not on the viewer's board.
+        # Not on the board that the viewer sees.
         shown[-1] = shown[-1].model_copy(update={"rank": None})
     board = choice.board
     # Validating ten thousand takes as long as making them.
@@ -162,7 +162,7 @@ def _names(
 
 
 def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | None:
-    """The baseline is exact."""
+    """The baseline is exact, so only the time's interval counts."""
     if speedup is None:
         return None
     return speedup * place.time_us / place.high_us, speedup * place.time_us / place.low_us
@@ -197,8 +197,7 @@ def choose(
     **wanted: Unpack[Wanted],
 ) -> BoardChoice:
     """``served``: devices. Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound (unpublished),
-    ChallengeInvalid (broken and never judged).
-    """
+    ChallengeInvalid (broken and never judged)."""
     device, version, drafts = wanted.get("device"), wanted.get("version"), wanted.get("drafts", False)
     language = _language(wanted.get("language"))
     known = versions.history(session, slug)
@@ -221,7 +220,7 @@ def choose(
 
 
 def _present(platform: Platform, slug: str, known: list[int]) -> int:
-    """The folder's version, else the last judged. Raises UnknownChallenge, ChallengeInvalid."""
+    """The folder's version, else the last judged one. Raises UnknownChallenge, ChallengeInvalid."""
     try:
         return platform.catalogue.load(slug).manifest.version
     except ChallengeInvalid:
@@ -231,6 +230,7 @@ def _present(platform: Platform, slug: str, known: list[int]) -> int:
 
 
 def with_old(served: list[str], with_entries: set[str]) -> list[str]:
+    """Devices that only have old entries come last."""
     return served + sorted(with_entries - set(served))
 
 
@@ -249,7 +249,7 @@ def records_over_time(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> RecordHistory:
-    """Raises as ``leaderboard``."""
+    """Raises as ``leaderboard`` does."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -267,7 +267,7 @@ def board_and_records(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> tuple[Leaderboard, RecordHistory]:
-    """At one moment. Raises as ``leaderboard``."""
+    """Both of the same moment. Raises as ``leaderboard`` does."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -281,6 +281,7 @@ def board_and_records(
 def _history(
     platform: Platform, session: Session, board: Board, access: BoardAccess, viewer: User | None
 ) -> RecordHistory:
+    """Empty if others' entries are hidden."""
     ranking = platform.rankings.of(session, replace(board, until=access.until))
     steps = ranking.steps(session) if access.full else []
     details = ranking.details(session, steps)
@@ -311,7 +312,7 @@ def _record(step: Place, detail: Detail, names: Names) -> Record:
 
 @dataclass(frozen=True)
 class PastTime:
-    """Microseconds per call; 95 % interval."""
+    """``time_us`` and its 95 % interval: microseconds per call."""
 
     id: str
     language: Language
@@ -321,9 +322,8 @@ class PastTime:
 
 
 def past_times(platform: Platform, user: User, submission: str) -> list[PastTime]:
-    """The owner's, or for partners the group's, on the submission's board, oldest first, at most
-    ``limits.PAST_TIMES``. Raises NotFound.
-    """
+    """On the submission's board, of its owner or for partners the group, oldest first, at most ``limits.PAST_TIMES``.
+    Raises NotFound."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         rows = ranks.latest_times(session, row, limits.PAST_TIMES)

@@ -1,4 +1,4 @@
-"""Kernels in one document: the best per challenge, or chosen ones. Without others' names."""
+"""A person's kernels in one document: the best per challenge, or chosen ones. Without others' names."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from grader.service.platform import Platform
 
 
 def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -> Portfolio:
-    """``submissions`` (ids): exactly these, also withdrawn. Raises BadRequest (not accepted submissions of
-    ``user``, or too long).
-    """
+    """With ``submissions`` (ids), exactly these, also withdrawn ones. Raises BadRequest (not accepted submissions of
+    ``user``, or too long)."""
     if len(submissions) > limits.PORTFOLIO_SUBMISSIONS:
         raise BadRequest(
             f"At most {limits.PORTFOLIO_SUBMISSIONS} submissions can be named.", "Leave some of them out."
@@ -72,6 +71,7 @@ def portfolio(platform: Platform, user: User, submissions: Sequence[str] = ()) -
 
 
 def _of_submissions(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[AcceptedKernel]:
+    """Each once, under the shown version, else the latest."""
     latest: dict[int, AcceptedKernel] = {}
     for kernel in found:
         known = latest.get(kernel.first)
@@ -94,7 +94,7 @@ def _best(found: Iterable[AcceptedKernel], shown: Mapping[str, int]) -> list[Acc
 
 
 def _worth(kernel: AcceptedKernel, shown: Mapping[str, int]) -> tuple[bool, bool, bool, float, float]:
-    """Shown version and GPU first: other times are not comparable."""
+    """The shown version and a GPU come first: other times cannot be compared."""
     return (
         kernel.time_us is not None,
         shown.get(kernel.challenge, kernel.version) == kernel.version,
@@ -121,6 +121,7 @@ def _named(found: Iterable[AcceptedKernel], submissions: Sequence[str]) -> list[
 def _order(
     kernel: AcceptedKernel, titles: Mapping[str, str], place: Callable[[str], int]
 ) -> tuple[bool, int, str, str, int]:
+    """The curriculum's, then challenges that are no longer visible."""
     seen = kernel.challenge in titles
     return not seen, place(kernel.challenge) if seen else 0, kernel.challenge, kernel.device, kernel.first
 
@@ -146,6 +147,7 @@ def _ranks(
     accesses: BoardAccesses,
     shown: Mapping[str, int],
 ) -> dict[int, tuple[int, int]]:
+    """Judgement (row id) -> rank and number of entries."""
     found: dict[int, tuple[int, int]] = {}
     for kernel in chosen:
         listed = kernel.competition is None and shown.get(kernel.challenge, kernel.version) == kernel.version

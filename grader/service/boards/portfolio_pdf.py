@@ -1,6 +1,5 @@
-"""By ReportLab (extra ``pdf``), with equal bytes for equal portfolios. Characters that the font lacks come
-from PDF readers' CJK fonts, or are code points.
-"""
+"""PDF by ReportLab (extra ``pdf``), the same bytes for the same portfolio. Characters that the font lacks come from
+PDF readers' CJK fonts, or are code points."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from grader.service.boards.portfolio_text import facts, heading
 
 _FONT_PACKAGE, _FONT_FILE = "fontpkg_jetbrains_mono", "JetBrainsMono[wght].ttf"
 _FONT, _BOLD = "JetBrainsMono", "Helvetica-Bold"
-# In PDF readers.
+# PDF readers bring these fonts.
 _HAN, _HANGUL = "STSong-Light", "HYSMyeongJo-Medium"
 _IN_HAN = re.compile(r"[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _IN_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
@@ -31,6 +30,7 @@ _WIDTH, _HEIGHT, _MARGIN = 595.28, 841.89, 50.0
 _FOOT = 30.0
 _TITLE, _HEADING, _TEXT, _SOURCE, _SMALL = 20.0, 14.0, 9.0, 7.6, 7.0
 _LEADING = 1.35
+# For line numbers.
 _GUTTER = 30.0
 _TAB = 4
 _INDENT = 125.0
@@ -49,7 +49,7 @@ def pdf(found: Portfolio) -> bytes:
             "This server cannot write PDF: ReportLab or its font is not installed.",
             "Take the Markdown, or ask its operator for the extra 'pdf' (pip install 'kernel-grader[pdf]').",
         )
-    # Fonts are global: two documents at once would mix characters.
+    # Fonts are global: two documents at once would mix their characters.
     if not _turn.acquire(timeout=limits.PORTFOLIO_SECONDS):
         raise TooMany("Others are writing their portfolios.", "Try again in a moment.")
     try:
@@ -73,11 +73,12 @@ class _Line:
 @dataclass
 class _Page:
     lines: list[_Line] = field(default_factory=list)
+    # Titles of kernels with their heights.
     marks: list[tuple[str, float]] = field(default_factory=list)
 
 
 class _Layout:
-    """Text is placed before drawing, as pages show their number."""
+    """Text is placed before drawing: each page shows the number of pages."""
 
     def __init__(self, found: Portfolio) -> None:
         self.name, self.about = f"Kernels of {found.user}", heading(found)
@@ -98,6 +99,7 @@ class _Layout:
         self._put(entry.title, _HEADING, font=_BOLD)
         for name, value in known:
             self._room(_TEXT * _LEADING)
+            # On the value's line.
             self._at(_MARGIN, name, _TEXT, grey=True)
             self._put(value, _TEXT, x=_MARGIN + _INDENT)
         if entry.note:
@@ -130,7 +132,7 @@ class _Layout:
         self.pages[-1].lines.append(_Line(x, self.y - size, text, size, font, grey))
 
     def _room(self, height: float) -> None:
-        """If less than ``height`` is left."""
+        """Begin a page if less than ``height`` is left."""
         if self.y - height < _MARGIN:
             self.pages.append(_Page())
             self.y = _HEIGHT - _MARGIN
@@ -200,6 +202,7 @@ def _runs(text: str, font: str) -> Iterator[tuple[str, str]]:
 
 
 def _shown(text: str) -> str:
+    """Without control characters; code points replace characters that no font has."""
     return "".join(
         char
         if ord(char) in _known() or _IN_HAN.match(char) or _IN_HANGUL.match(char)

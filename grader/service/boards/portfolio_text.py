@@ -16,6 +16,7 @@ def heading(found: Portfolio) -> str:
 
 
 def facts(entry: PortfolioEntry) -> list[tuple[str, str]]:
+    """In display order."""
     found = [("Challenge", f"{entry.challenge}, version {entry.version}")]
     found.append(("Language", entry.language.display_name))
     found.append(("Device", entry.device))
@@ -41,7 +42,7 @@ def facts(entry: PortfolioEntry) -> list[tuple[str, str]]:
 
 
 def markdown(found: Portfolio) -> str:
-    """Notes are quoted; no source can end its fence."""
+    """Notes are quoted; sources are fenced so that none can end its block."""
     parts = [f"# Kernels of {_plain(found.user)}", f"{heading(found)}."]
     for entry in found.entries:
         parts.append(f"## {_plain(entry.title)}")
@@ -60,4 +61,5 @@ def _fenced(entry: PortfolioEntry) -> str:
 
 
 def _plain(text: str) -> str:
+    """Escapes Markdown."""
     return _NOT_PLAIN.sub(r"\\\1", text)

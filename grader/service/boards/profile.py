@@ -25,7 +25,7 @@ from grader.service.submissions.progress import sum_up
 
 
 def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
-    """Raises as ``check_profile_reader``, and NotFound for unknown and hidden people alike."""
+    """Raises as ``check_profile_reader`` does, and NotFound for unknown and hidden people alike."""
     if viewer is None or name_key(name) != name_key(viewer.name):
         check_profile_reader(platform, viewer)
     with platform.sessions() as session:
@@ -39,7 +39,7 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         frozen = competitions.with_frozen_boards(session)
         hidden = [] if open_to else frozen
         tried = attempts.of_user(session, row.id, hidden)
-        # Boards show it.
+        # Boards show the speedup.
         tried = [
             event
             if own or accesses.of(event.challenge).tells_rank_of(own, student)
@@ -83,7 +83,7 @@ def _titles(done: Progress) -> dict[str, str]:
 def _ranks(
     session: Session, mine: Sequence[BoardBest], titles: Mapping[str, str], staff: Sequence[int]
 ) -> list[BestRank]:
-    """Best first, GPUs first. ``staff`` (ids) have none."""
+    """Best first, GPUs first. ``staff`` (ids) have no rank."""
     shown = versions.shown_versions(session)
     boards = [
         event
@@ -110,6 +110,7 @@ def _ranks(
 
 
 def _languages(events: Sequence[SubmissionEvent]) -> list[LanguageShare]:
+    """By challenges solved."""
     found = []
     for language in Language:
         used = [event for event in events if event.language is language]

@@ -1,6 +1,5 @@
-"""A pseudonym (adjective and animal) comes from a permutation of all pairs, keyed by a secret and the board:
-it never changes, is unique, and cannot be linked across boards. Real names contain no space.
-"""
+"""Names on boards. A pseudonym (adjective and animal) comes from a permutation of all pairs, keyed by a secret and
+the board: it never changes, is unique, and cannot be linked across boards. Real names contain no space."""
 
 from __future__ import annotations
 
@@ -32,12 +31,12 @@ _ANIMALS = """
 _BITS = 6
 _MASK = (1 << _BITS) - 1
 _PAIRS = 1 << 2 * _BITS
-# Four Feistel rounds make a strong pseudorandom permutation (Luby and Rackoff, 1988).
+# Four Feistel rounds are a strong pseudorandom permutation (Luby and Rackoff, 1988).
 _ROUNDS = 4
 
 
 def made_up_name(secret: bytes, scope: str, user: int) -> str:
-    """``Quiet Otter``; each further 4,096 users get a number, too."""
+    """``Quiet Otter``; each further 4,096 users get the same pairs with a number."""
     group, place = divmod(user, _PAIRS)
     left, right = place >> _BITS, place & _MASK
     for turn in range(_ROUNDS):
@@ -53,7 +52,7 @@ def _mixed(secret: bytes, said: str) -> int:
 
 @dataclass(frozen=True)
 class Names:
-    """``scope``: a slug or a track. ``made_up``: for all but ``students`` (ids)."""
+    """``scope``: a slug or a track. ``made_up``: pseudonyms for all but ``students`` (ids)."""
 
     secret: bytes
     scope: str
@@ -64,6 +63,7 @@ class Names:
     students: frozenset[int] = frozenset()
 
     def of(self, user: int) -> tuple[str, bool]:
+        """The name, and whether it is a pseudonym."""
         person = self.known[user]
         known = self.staff or user == self.viewer or user in self.students
         if known or not (person.anonymous or self.made_up):

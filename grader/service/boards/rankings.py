@@ -1,6 +1,5 @@
-"""Cached per process. Each request compares a few numbers of the board's index, so every process is current.
-After a change, only new submissions are read if possible.
-"""
+"""Rankings, cached in the process. Each request compares a few numbers from the board's index, so every process is up
+to date. After a change, only new submissions are read if possible."""
 
 from __future__ import annotations
 
@@ -77,6 +76,7 @@ class Ranking:
         return self._of_reports(session).references
 
     def left_out(self, session: Session) -> list[str]:
+        """Cases left out when the best entry was judged."""
         return self._of_reports(session).left_out
 
     def _of_reports(self, session: Session) -> ReportFacts:
@@ -86,6 +86,7 @@ class Ranking:
         return self._facts
 
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
+        """Keeps what new submissions do not change."""
         after = Ranking(self.board, standing, self.staff, self._details)
         ranked = [entry for entry in came if entry.user not in self.staff]
         if not self._lower_records(ranked):
@@ -95,7 +96,7 @@ class Ranking:
         return after
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
-        """One of them may be a record."""
+        """True if one of them may be a record."""
         best = min(self.standing.entries.values(), key=lambda entry: entry.time_us, default=None)
         return best is None or any(entry.time_us < best.time_us or entry.at <= best.at for entry in came)
 
@@ -172,9 +173,7 @@ _EAGER = "eager"
 
 
 def report_facts(session: Session, places: Sequence[Place], staff: Place | None) -> ReportFacts:
-    """Fastest first, from any report: baselines and ceilings are fixed. Geometric means over ranked
-    workloads.
-    """
+    """Fastest first, from any report: baselines and ceilings are fixed. Geometric means over ranked workloads."""
     asked = [*places[:ASKED], *([staff] if staff else [])]
     reports = (_report(session, place.submission) for place in asked)
     said: dict[str, Any] = next((report for report in reports if _ranked_workloads(report)), {})
@@ -207,7 +206,7 @@ def _reference(
 
 
 def _report(session: Session, submission: int) -> dict[str, Any]:
-    """Unvalidated; empty if gone."""
+    """Unvalidated; empty if it is gone."""
     body = session.scalar(
         select(ReportRow.body)
         .where(ReportRow.submission_id == submission)
@@ -223,6 +222,7 @@ def _ranked_workloads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Baselines that all workloads have."""
     names = [list(workload.get("baselines_us", {})) for workload in workloads]
     means = {
         name: _mean(workload["baselines_us"].get(name) for workload in workloads)
@@ -232,7 +232,7 @@ def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """None if a value is missing."""
+    """The geometric mean; None if a value is missing."""
     given = list(values)
     known = [value for value in given if value is not None and value > 0]
     return geometric_mean(known) if known and len(known) == len(given) else None

@@ -37,7 +37,7 @@ def check_reader(platform: Platform, viewer: User | None) -> None:
 
 
 def check_profile_reader(platform: Platform, viewer: User | None) -> None:
-    """For others' profiles. Raises as ``check_reader``."""
+    """For others' profiles. Raises as ``check_reader`` does."""
     check_reader(platform, viewer)
     if viewer is None and widest_profile(platform) is not ProfileAudience.PUBLIC:
         raise NotSignedIn(
@@ -67,7 +67,7 @@ class ProfileReader:
         return self.reads(narrowest)
 
     def reads_kernels(self, chosen: ProfileAudience) -> bool:
-        """Also for staff and teachers."""
+        """Without exceptions for staff and teachers."""
         viewer, audience = self._viewer, self._widest.narrowed(chosen)
         if viewer is None or audience is ProfileAudience.PRIVATE:
             return False

@@ -1,4 +1,4 @@
-"""By a secret link, without name and source."""
+"""Results shared by a secret link, without name and source."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ _KEY = re.compile(rf"[A-Za-z0-9_-]{{{SHARE_KEY_CHARS}}}")
 
 @dataclass(frozen=True)
 class SharedResult:
+    """For ``templates/report``, without the owner."""
+
     challenge: str
     version: int
     language: Language
@@ -95,7 +97,7 @@ def shared(platform: Platform, key: str) -> SharedResult:
 
 
 def without_source(report: Report) -> Report:
-    """Drops fields that may quote it."""
+    """Drops fields that may quote the source."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
     rules = [

@@ -74,6 +74,7 @@ def _counted(session: Session, ranking: Ranking, place: int, made: Standing) -> 
 
 
 def _why_none(platform: Platform, session: Session, user: User, row: SubmissionRow) -> str:
+    """Empty if the viewer sees the author's rank."""
     if row.competition_id is not None:
         return "Its rank is on the board of its competition."
     if Role(row.user.role) in STAFF_ROLES:

@@ -31,7 +31,7 @@ from grader.service.challenges import publication
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
 
-# Closer relative times tie: geometric means are inexact.
+# Closer relative times are ties: geometric means are not exact.
 _DIGITS = 9
 
 
@@ -44,7 +44,7 @@ class TrackStanding:
 
 @dataclass(frozen=True)
 class _Member:
-    """``version``: the folder's, if none is published."""
+    """``version``: the folder's, shown if no other was published."""
 
     slug: str
     title: str
@@ -60,7 +60,7 @@ def track_board(
     offset: int = 0,
     viewer: User | None = None,
 ) -> TrackBoard:
-    """By default on the first device. Raises as ``check_reader``, NotFound, UnknownDevice."""
+    """On the first device by default. Raises as ``check_reader`` does, NotFound, UnknownDevice."""
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
@@ -69,7 +69,7 @@ def track_board(
             raise NotFound(f"There is no track '{track[:64]}'.", "The page Leaderboards lists the tracks.")
         chosen, devices = _device(session, served, members, device)
         accesses = board_access.accesses(session, viewer)
-        # One name on both would reveal people with pseudonyms.
+        # One name across both would reveal people with pseudonyms.
         disguised = [accesses.of(member.slug) for member in members if accesses.of(member.slug).made_up]
         members = [member for member in members if accesses.of(member.slug).full]
         rankings = _rankings(platform, session, members, chosen, accesses)
@@ -113,6 +113,7 @@ def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
 
 
 def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
+    """Ties share a rank."""
     places: list[int] = []
     for number, standing in enumerate(standings):
         before = standings[number - 1] if number else None
@@ -136,7 +137,7 @@ def _entry(standing: TrackStanding, rank: int, names: Names) -> TrackEntry:
 def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
-    """Raises as ``check_reader``, UnknownDevice."""
+    """Raises as ``check_reader`` does, UnknownDevice."""
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
@@ -168,6 +169,7 @@ def leaderboards(
 
 
 def _members(platform: Platform, session: Session, viewer: User | None) -> list[_Member]:
+    """Broken folders come last."""
     found, broken = platform.catalogue.valid()
     shown = versions.shown_versions(session)
     members = [

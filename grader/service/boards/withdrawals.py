@@ -1,7 +1,5 @@
-"""Authors take entries off boards, or put them back. Result, grade and attempt stay, and the next best entry
-ranks. Competitions' and frozen boards keep entries; there staff void results
-(``grader.service.review.voids``).
-"""
+"""Authors take entries off boards, or put them back. Result, grade and attempt stay, and the next best entry ranks.
+Competitions' and frozen boards keep entries; there staff void results (``grader.service.review.voids``)."""
 
 from __future__ import annotations
 
@@ -70,7 +68,7 @@ def _set(platform: Platform, user: User, submission: str, act: EntryAct) -> Subm
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """Also by a judgement's id. Raises NotFound."""
+    """The submission, also by a judgement's id. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 
@@ -108,6 +106,7 @@ def _why_not(session: Session, row: SubmissionRow) -> str:
 
 
 def _note(session: Session, user: User, row: SubmissionRow, at: datetime | None) -> None:
+    """In the log of every course of the submission, else in the platform's."""
     numbers: list[int | None] = [course.id for course in authority.courses_of(session, row)]
     for number in numbers or [None]:
         audit.note(

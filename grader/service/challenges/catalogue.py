@@ -24,7 +24,7 @@ log = get_logger(__name__)
 def list_challenges(
     platform: Platform, user: User | None = None, found: Sequence[Challenge] | None = None
 ) -> ChallengeList:
-    """By track. ``found``: from ``seen_challenges``."""
+    """By track. ``found``: the result of ``seen_challenges``, if known."""
     found = seen_challenges(platform, user) if found is None else found
     listed = views.listing(platform.catalogue, found)
     known = {challenge.slug for challenge in found}
@@ -41,6 +41,7 @@ def list_challenges(
 
 
 def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
+    """In the curriculum's order."""
     seen = publication.visible(platform, user)
     found = valid_challenges(platform.catalogue)
     for problem in platform.catalogue.prerequisite_problems(found):
@@ -49,6 +50,7 @@ def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
 
 
 def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
+    """Invalid ones are left out and logged."""
     found, wrong = catalogue.valid()
     for broken in wrong:
         log.warning("challenge_invalid", error=broken.error.message)

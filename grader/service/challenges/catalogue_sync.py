@@ -1,6 +1,5 @@
-"""A worker fetches a commit of a course's git repository, stores changed challenges as uploads and checks
-them in boxes. It serves the commit as a whole, or not at all if that would break a challenge in use.
-"""
+"""A worker fetches a commit of a course's git repository, stores changed challenges as uploads and checks them in
+boxes. It serves the commit as a whole, or not at all if it would break a challenge in use."""
 
 from __future__ import annotations
 
@@ -40,13 +39,14 @@ from grader.wakeups import CHECK
 
 log = get_logger(__name__)
 
-# The actor of pushes.
+# The actor if a push started it.
 WEBHOOK = "(webhook)"
 _SHA_CHARS = 10
 _NOTE = "From commit {sha}"
 
 
 def serve_one(platform: Platform) -> bool:
+    """The one that waited longest."""
     with platform.sessions() as session:
         waiting = catalogue_sources.waiting(session, clock(session))
     if not waiting:
@@ -157,6 +157,7 @@ def _decide(platform: Platform, held: CatalogueSourceRow) -> None:
 
 
 def _unusable(platform: Platform, row: UploadRow, now: UploadRow | None) -> str:
+    """Why the upload cannot be used, or ""."""
     if row.check_state is not CheckState.PROVEN:
         said = f"{row.check_state.value}{_found(row)} (upload {row.number})"
         return f"{row.challenge} is not proven, its check says {said}."

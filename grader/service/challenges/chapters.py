@@ -1,3 +1,5 @@
+"""Chapters: what a reader sees of them, and the marking of their exercises."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
@@ -46,7 +48,7 @@ def show(platform: Platform, user: User | None, slug: str) -> ChapterView:
 
 
 def answer(platform: Platform, user: User, slug: str, name: str, body: ExerciseAnswerBody) -> ExerciseView:
-    """Mark and keep it. Raises NotFound, BadRequest (a kernel is submitted to its challenge)."""
+    """Mark an answer and keep it. Raises NotFound, BadRequest (a kernel is submitted to its challenge)."""
     chapter, exercise = find_exercise(platform, slug, name)
     key = chapter.answers.get(name)
     if exercise.kind is ExerciseKind.KERNEL:
@@ -63,9 +65,8 @@ def answer(platform: Platform, user: User, slug: str, name: str, body: ExerciseA
 
 
 def explaining(platform: Platform, slugs: Collection[str]) -> dict[str, str]:
-    """Slug -> title of the chapters that explain these challenges' ideas, in order. The caller may see
-    ``slugs``.
-    """
+    """Slug -> title of the chapters that explain these challenges' ideas, in order. Takes only challenges that the
+    caller may see."""
     tags: set[str] = set()
     for slug in slugs:
         with suppress(GraderError):
@@ -116,6 +117,7 @@ def _solved(platform: Platform, user: User | None) -> frozenset[str]:
 
 
 def _answered(platform: Platform, user: User | None) -> dict[str, dict[str, ExerciseAnswerRow]]:
+    """By chapter and exercise."""
     found: dict[str, dict[str, ExerciseAnswerRow]] = {}
     if user is not None:
         with platform.sessions() as session:

@@ -1,6 +1,5 @@
-"""A spoiler is only for staff, its author, and those who solved the challenge or did the chapter's exercises.
-Courses can close discussions to their students.
-"""
+"""Discussions of challenges and chapters. A spoiler's text is only for staff, its author, and those who solved the
+challenge or did the chapter's exercises. Courses can close discussions to their students."""
 
 from __future__ import annotations
 
@@ -183,7 +182,7 @@ def add(platform: Platform, user: User, about: About, slug: str, body: PostBody)
 
 def check_rate(session: Session, user: User) -> None:
     """Raises TooMany."""
-    # Serialises a user's posts, or several at once would pass.
+    # Serialises the posts of a user, or several at once would pass.
     session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
     if posts.written_since(session, user.id, clock(session) - _DAY) >= limits.POSTS_A_DAY:
         raise TooMany(f"You wrote {limits.POSTS_A_DAY} posts in 24 hours.", "Write again tomorrow.")
@@ -198,7 +197,7 @@ def tidy(text: str) -> str:
 
 
 def _tell(talk: _Talk, post: PostRow) -> None:
-    """Those who wrote in the thread and may read it. Without the text, perhaps a spoiler."""
+    """Those who wrote in the thread and may read it. Without the text, which may be a spoiler."""
     if post.thread_id is None:
         return
     whom = posts.writers(talk.session, post.thread_id) - {talk.user.id}
@@ -231,9 +230,7 @@ def change(
 
 
 def remove(platform: Platform, user: User, about: About, slug: str, number: int) -> PostView:
-    """One's own. While it has replies, others see that it existed. Raises UnknownChallenge, NotFound,
-    NotAllowed.
-    """
+    """One's own. While it has replies, others see that it existed. Raises UnknownChallenge, NotFound, NotAllowed."""
     with _changing(platform, user, about, slug) as talk:
         session = talk.session
         post = talk.find(number)

@@ -1,6 +1,5 @@
-"""On pages of challenges and chapters: for the platform's staff; of a course's challenge for its own. Also if
-a course has discussions off.
-"""
+"""Reports of errors on the pages of challenges and chapters: for the platform's staff; on a course's challenge for its
+own. Courses that have discussions off do not close them."""
 
 from __future__ import annotations
 
@@ -46,6 +45,7 @@ def report(platform: Platform, user: User, about: About, slug: str, body: ErrorR
 
 
 def own(platform: Platform, user: User | None, about: About, slug: str) -> list[ErrorReport]:
+    """The newest of ``user`` on this page."""
     if user is None:
         return []
     query = (
@@ -70,9 +70,8 @@ def _view(post: PostRow) -> ErrorReport:
 
 
 def decide(session: Session, user: User, number: str, outcome: Outcome, reason: str) -> None:
-    """For the inbox: ``fine`` resolves a report with ``reason`` as answer, ``open`` reopens it. Raises
-    NotFound, NotAllowed, BadRequest.
-    """
+    """For the inbox: ``fine`` resolves a report and ``reason`` is the answer, ``open`` reopens it. Raises NotFound,
+    NotAllowed, BadRequest."""
     post = _find(session, number)
     course = owners.of(session, post.slug) if post.about is About.CHALLENGE else None
     action = Action.REVIEW_ANY if course is None else Action.REVIEW

@@ -1,7 +1,6 @@
-"""A commit of an untrusted git repository: fetched into an empty bare repository, its files are data. No hook
+"""Reads a commit of an untrusted git repository: fetched into an empty bare repository, its files are data. No hook
 or filter runs; submodules, LFS files and links are refused. git connects to the address that was checked: not
-internal, unless the operator allows the host. Redirects are errors.
-"""
+internal, unless the operator allows the host. Redirects are errors."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ _SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _HTTPS_PORT = 443
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LINK, _MODULE = "120000", "160000"
-# They lead to IPv4.
+# IPv6 addresses that lead to IPv4.
 _TRANSLATED = tuple(ipaddress.ip_network(each) for each in ("64:ff9b::/96", "2002::/16", "2001::/32"))
 _SAID_CHARS = 300
 _BOUNDS = (
@@ -53,13 +52,15 @@ class Remote:
 
     @property
     def secrets(self) -> list[str]:
-        """Never in messages."""
+        """No message may contain these."""
         parts = [self.credential, self.credential.partition(":")[2], _basic(self.credential)]
         return sorted({part for part in parts if part}, key=len, reverse=True)
 
 
 @dataclass(frozen=True)
 class Commit:
+    """Files below ``challenges`` and ``reference``, by path."""
+
     sha: str
     files: Mapping[str, bytes]
 
@@ -99,7 +100,7 @@ def read(remote: Remote, hosts: Collection[str]) -> Commit:
         raise BadRequest("This worker has no git.", "The operator installs git on the hosts of workers.")
     with tempfile.TemporaryDirectory(prefix="grader-git-") as folder:
         runner = _Git(git, Path(folder), remote)
-        # A second look-up by git could differ.
+        # git must not look it up again: the answer could change.
         pinned = _pinned(remote, hosts)
         runner.run(
             *("-c", f"protocol.{'file' if not pinned else 'https'}.allow=always", *pinned),
@@ -114,7 +115,7 @@ def read(remote: Remote, hosts: Collection[str]) -> Commit:
 
 
 def _pinned(remote: Remote, hosts: Collection[str]) -> list[str]:
-    """git connects to the checked address. Raises BadRequest (internal)."""
+    """Make git connect to the checked address. Raises BadRequest (internal)."""
     parts = urlsplit(remote.url)
     if parts.scheme == FILE:
         return []
@@ -191,7 +192,7 @@ class _Git:
             *(("--git-dir", str(self.repository)) if "clone" not in arguments else ()),
             *arguments,
         ]
-        # The kernel bounds files, not pipes.
+        # The kernel bounds the size of files, not of pipes.
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
@@ -249,7 +250,7 @@ class _Git:
 
 
 def _header(remote: Remote) -> dict[str, str]:
-    """Configuration: arguments and repository files would show it."""
+    """As configuration: arguments and repository files would show it."""
     if not remote.credential:
         return {}
     return {
@@ -306,6 +307,7 @@ def _files(git: _Git) -> dict[str, bytes]:
 
 
 def _entries(listed: IO[bytes]) -> Iterator[Sequence[str]]:
+    """Mode, kind, name, size and path."""
     pending = b""
     while data := listed.read(64 * limits.KIB):
         *whole, pending = (pending + data).split(b"\0")

@@ -1,4 +1,4 @@
-"""The platform or a course owns a challenge. Slugs are unique."""
+"""Whether the platform or a course owns a challenge, and who may do what. Slugs are unique."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def check(session: Session, user: User, slug: str, action: Action) -> None:
 
 
 def check_once(platform: Platform, user: User, slug: str, action: Action) -> None:
+    """As ``check``, in its own transaction."""
     with platform.sessions() as session:
         check(session, user, slug, action)
 

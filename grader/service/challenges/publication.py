@@ -1,7 +1,6 @@
-"""Who sees which challenge. New folders are drafts until staff publish them; assignments and competitions
+"""Decides who sees which challenge. New folders are drafts until staff publish them; assignments and competitions
 show theirs once they begin. For others an unpublished challenge, or another course's, does not exist. Only
-``visible_to`` decides; ``tests/service/challenges/test_who_sees_what.py`` has the table.
-"""
+``visible_to`` decides; ``tests/service/challenges/test_who_sees_what.py`` has the table."""
 
 from __future__ import annotations
 
@@ -104,6 +103,7 @@ def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[st
 
 
 def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
+    """Participants see these from the beginning on."""
     chosen, mine = CompetitionChallengeRow, RegistrationRow
     found = session.scalars(
         select(chosen.challenge)
@@ -117,6 +117,7 @@ def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[s
 
 
 def visible(platform: Platform, user: User | None) -> Visible:
+    """As ``visible_to``, in its own transaction."""
     with platform.sessions() as session:
         return visible_to(session, user)
 
@@ -165,6 +166,7 @@ def check_takes(session: Session, user: User, slug: str, at: datetime, within: b
 
 
 def _waits_for(session: Session, user: User, slug: str) -> str | None:
+    """A course with the challenge that ``user``, on its roster, has not joined."""
     part, member = AssignmentPartRow, MemberRow
     return session.scalar(
         select(CourseRow.slug)
@@ -192,13 +194,16 @@ def _teaches_with(session: Session, user: User, slug: str) -> bool:
     return found is not None
 
 
+# ---- for staff
+
+
 def publish(platform: Platform, user: User, slug: str) -> PublicationView:
     """Idempotent. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
     return change(platform, user, slug, PublicationBody(state="published"))
 
 
 def schedule(platform: Platform, user: User, slug: str, publish_at: datetime) -> PublicationView:
-    """Raises as ``change``."""
+    """Raises as ``change`` does."""
     return change(platform, user, slug, PublicationBody(state="scheduled", publish_at=publish_at))
 
 
@@ -208,9 +213,8 @@ def hide(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> PublicationView:
-    """Raises NotAllowed, UnknownChallenge, BadRequest (the time), ChallengeInvalid (broken), Conflict (a
-    draft with students' submissions).
-    """
+    """Raises NotAllowed, UnknownChallenge, BadRequest (the time), ChallengeInvalid (broken), Conflict (a draft with
+    students' submissions)."""
     state = PublicationState(body.state)
     with writing(platform.sessions) as session:
         ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
@@ -295,9 +299,8 @@ def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
 
 
 def list_states(platform: Platform, user: User) -> PublicationList:
-    """In the curriculum's order, broken ones last; without later competitions' challenges for teachers.
-    Raises NotAllowed.
-    """
+    """In the curriculum's order, broken ones last; teachers do not see later competitions' challenges. Raises
+    NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
         now = clock(session)
@@ -307,7 +310,7 @@ def list_states(platform: Platform, user: User) -> PublicationList:
 
 
 def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
-    """If students do not see it and the viewer teaches."""
+    """The state if students do not see it and the viewer teaches; else None."""
     return unpublished(platform, user).get(slug) if user is not None else None
 
 

@@ -20,10 +20,9 @@ from grader.service.review import regrade
 
 
 def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> Rejudge:
-    """Queues earlier versions' judged submissions (``ranked``: those on boards) for the folder's version,
-    behind all students and without an attempt. None is queued twice unless it failed. Publishing the version
-    publishes this regrade. Raises NotAllowed, UnknownChallenge, ChallengeChanged.
-    """
+    """Queues earlier versions' judged submissions (``ranked``: those on boards) for the folder's version, behind all
+    students and without an attempt. None is queued twice unless it failed. Publishing the version publishes this
+    regrade. Raises NotAllowed, UnknownChallenge, ChallengeChanged."""
     check_staff(user)
     served = serve(platform, platform.catalogue.load(slug))
     with platform.sessions() as session:
@@ -42,6 +41,7 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
 
 
 def _entries(session: Session, slug: str, below: int) -> set[int]:
+    """Submissions on boards of earlier versions, in any language."""
     earlier = [row.version for row in versions.history(session, slug) if row.version < below]
     public = {
         entry.submission
@@ -60,8 +60,7 @@ def compare(
     platform: Platform, user: User, slug: str, before: int | None = None, after: int | None = None
 ) -> Comparison:
     """By default from the shown version to the folder's, else from the one before. Raises NotAllowed,
-    UnknownChallenge, Conflict (no two versions).
-    """
+    UnknownChallenge, Conflict (no two versions)."""
     check_staff(user)
     present = platform.catalogue.load(slug).manifest.version
     with platform.sessions() as session:
@@ -98,6 +97,7 @@ def compare(
 
 
 def _earlier(session: Session, slug: str, shown: int, new: int) -> int | None:
+    """The version that is shown, or was before ``new``."""
     if shown != new:
         return shown
     published = [row.version for row in versions.history(session, slug) if row.published_at is not None]
@@ -134,11 +134,13 @@ def _stage(pair: ComparedSubmission) -> str:
 
 
 def _weight(pair: ComparedSubmission) -> tuple[bool, float, str]:
+    """Other verdicts first, then larger changes of time."""
     ratio = pair.time_ratio or 1.0
     return (not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission)
 
 
 def _places(session: Session, slug: str, old: int, new: int) -> list[ComparedRank]:
+    """Ranked on either board, changed ranks first."""
     staff = unranked(session)
     devices = sorted(ranks.boards(session, slug, old) | ranks.boards(session, slug, new))
     found = []

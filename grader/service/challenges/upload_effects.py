@@ -104,6 +104,7 @@ def changes_of(found: list[fingerprint.ContentChange]) -> list[ChangeView]:
 
 
 def current(platform: Platform, slug: str) -> tuple[str, Bundle | None]:
+    """None without a readable one."""
     with platform.sessions() as session:
         row = uploads.in_use(session, slug)
     if row is not None:
@@ -134,6 +135,7 @@ def spec_diff(before: Bundle | None, after: Bundle) -> list[str]:
 
 
 def file_changes(before: Bundle | None, after: Bundle) -> list[ChangeView]:
+    """Paths and sizes only."""
     old = before.files if before is not None else {}
     found = []
     for path in sorted({*old, *after.files}):

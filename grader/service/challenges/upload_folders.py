@@ -1,4 +1,4 @@
-"""Extracted from the database to this host on first use."""
+"""Uploads in use, extracted from the database to this host on first use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = get_logger(__name__)
 # Other processes' changes are seen this much later.
 _KEPT_SECONDS = 0.5
 _FOLDER = "uploads"
-# Judgements may use the previous one.
+# A judgement may still use the previous one.
 _OLD_KEPT = 3
 
 
@@ -39,13 +39,13 @@ class UploadFolders:
             if time.monotonic() - self._looked > _KEPT_SECONDS:
                 try:
                     self._kept = self._look()
-                except AWAY as error:  # other pages report it
+                except AWAY as error:  # other pages report the database
                     log.warning("database_away", error=type(error).__name__)
                 self._looked = time.monotonic()
             return self._kept
 
     def forget(self) -> None:
-        """After this process changed which uploads are in use."""
+        """Call it after this process changed which uploads are in use."""
         with self._lock:
             self._looked = float("-inf")
 
@@ -54,7 +54,7 @@ class UploadFolders:
             try:
                 found = uploads.all_in_use(session)
             except (OperationalError, ProgrammingError) as error:
-                if _no_table(error):  # not migrated yet
+                if _no_table(error):  # the database is not migrated yet
                     return {}
                 raise
             roots = {}
@@ -66,12 +66,13 @@ class UploadFolders:
                     except (
                         GraderError,
                         OSError,
-                    ) as error:  # it must not hide all others
+                    ) as error:  # a broken folder must not hide all others
                         log.error("upload_not_unfolded", challenge=slug, error=str(error))
                     self._sweep(slug, folder)
         return roots
 
     def folder(self, slug: str, digest: str) -> Path:
+        """May not exist yet."""
         return self._root / slug / digest[:24]
 
     def unfold(self, row: UploadRow) -> Path:

@@ -1,6 +1,5 @@
-"""Staff upload, edit, check and use challenges: common ones by the platform's staff, a course's by its owners
-and instructors. Their code runs only in a worker's box.
-"""
+"""Challenges that staff upload, edit, have checked, and use: common ones by the platform's staff, a course's by its
+owners and instructors. Their code runs only in a worker's box."""
 
 from __future__ import annotations
 
@@ -79,9 +78,8 @@ def check(platform: Platform, user: User, action: Action) -> None:
 
 
 def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
-    """Repeating it returns the first upload. A new slug becomes a draft once examined; others wait for staff.
-    Raises NotAllowed, BadBundle, ChallengeInvalid, Conflict (newer than ``body.base``).
-    """
+    """Repeating it returns the first upload. A new slug becomes a draft once examined; others wait for staff. Raises
+    NotAllowed, BadBundle, ChallengeInvalid, Conflict (newer than ``body.base``)."""
     check(platform, user, Action.CHALLENGE_UPLOAD)
     return _keep(
         platform, user, bundle.read_archive(body.archive), body.note, body.base, Action.CHALLENGE_UPLOAD
@@ -89,9 +87,7 @@ def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
 
 
 def upload_to_course(platform: Platform, user: User, course: str, body: UploadBody) -> UploadList:
-    """All challenges or none. Raises as ``upload``, NotFound, Conflict (another's name, or an archived
-    course).
-    """
+    """All challenges or none. Raises as ``upload`` does, NotFound, Conflict (another's name, or an archived course)."""
     courses.check(platform, user, course, Action.CATALOGUE_EDIT)
     found = bundle.read_catalogue(body.archive)
     for made in found:
@@ -116,7 +112,7 @@ def upload_to_course(platform: Platform, user: User, course: str, body: UploadBo
 
 
 def claim_name(platform: Platform, session: Session, slug: str, course: CourseRow) -> None:
-    """Raises Conflict, without the owner's name."""
+    """Raises Conflict, which does not name the owner."""
     owner = owners.of(session, slug)
     if owner == course.id:
         return
@@ -130,7 +126,7 @@ def claim_name(platform: Platform, session: Session, slug: str, course: CourseRo
 
 
 def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> UploadView:
-    """Stored as an upload; does not affect judging. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
+    """Stored as an upload; judging does not depend on it. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
     ownership.check_once(platform, user, slug, Action.CHALLENGE_EDIT_SPEC)
     return edit_file(platform, user, slug, _spec_path(slug), body)
 
@@ -183,7 +179,7 @@ def _keep(
 def store(
     session: Session, made: Bundle, note: str, base: int | None, by: int | None, commit: str | None = None
 ) -> tuple[UploadRow, bool]:
-    """Also says if it is new: equal files are not. The caller checks permission. Raises Conflict."""
+    """And whether it is new: equal files are not. The caller checks permission. Raises Conflict."""
     newest = uploads.newest(session, made.slug)
     seen = newest.number if newest is not None else _NEW
     if newest is not None and newest.digest == made.digest:
@@ -221,6 +217,7 @@ def _note_upload(session: Session, user: User, action: Action, row: UploadRow) -
 
 
 def _known_examined(newest: UploadRow | None, made: Bundle) -> str | None:
+    """Results for the same Python code."""
     if newest is None or newest.examined is None:
         return None
     return newest.examined if bundle.read_archive(newest.archive).same_python(made) else None
@@ -287,13 +284,13 @@ def _present(platform: Platform, slug: str) -> Challenge | None:
 
 
 def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
-    """And its upload's number (0: the folder). Raises NotAllowed, UnknownChallenge."""
+    """The text and its upload's number (0: the folder). Raises NotAllowed, UnknownChallenge."""
     files, base = get_files(platform, user, slug)
     return files.get(_spec_path(slug), ""), base
 
 
 def get_files(platform: Platform, user: User, slug: str) -> tuple[dict[str, str], int]:
-    """``get_spec`` for all text files, by path."""
+    """As ``get_spec``, for all text files by path."""
     with _reading(platform, user, slug) as session:
         row = uploads.newest(session, slug)
     made = _newest(platform, slug)
@@ -315,7 +312,7 @@ def preview(platform: Platform, user: User, slug: str, number: int) -> Challenge
 
 
 def check_again(platform: Platform, user: User, slug: str, number: int) -> UploadView:
-    """Raises NotAllowed, NotFound, Conflict (waiting or running)."""
+    """Raises NotAllowed, NotFound, Conflict (it waits or runs)."""
     with _changing(platform, user, slug, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if not row.check_state.ended:
@@ -341,10 +338,9 @@ def stop_check(platform: Platform, user: User, slug: str, number: int) -> Upload
 
 
 def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -> UploadDetail:
-    """For display and judging. A common challenge's new version shows its board once published, others at
-    once. Raises NotAllowed, NotFound, Conflict (not examined, or unproven without ``body.unproven``),
-    ChallengeChanged, ChallengeInvalid.
-    """
+    """For display and judging. A common challenge's new version shows its board once published, others at once.
+    Raises NotAllowed, NotFound, Conflict (not examined, or unproven without ``body.unproven``), ChallengeChanged,
+    ChallengeInvalid."""
     ownership.check_once(platform, user, slug, Action.CHALLENGE_USE)
     with platform.sessions() as session:
         row = _find(session, slug, number)
@@ -382,9 +378,8 @@ def show_board(session: Session, slug: str, version: int, by: int | None) -> Non
 
 
 def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
-    """Serves the folder again; without one the challenge is unpublished. Raises NotAllowed, NotFound,
-    Conflict (submissions would lose their files).
-    """
+    """Serves the folder again; without one the challenge is unpublished. Raises NotAllowed, NotFound, Conflict
+    (submissions would lose their files)."""
     with _changing(platform, user, slug, Action.CHALLENGE_USE) as session:
         row = uploads.in_use(session, slug)
         if row is None:
@@ -396,7 +391,7 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
         uploads.use(session, slug, None, clock(session))
         state = session.get(ChallengeStateRow, slug)
         if state is not None and not platform.catalogue.has_folder(slug):
-            # Else an old plan could publish the next upload.
+            # An old plan must not publish the next upload.
             state.state, state.publish_at = PublicationState.DRAFT, None
             state.changed_at, state.changed_by = clock(session), user.id
         course, path = owners.of(session, slug), f"/challenges/{slug}"
@@ -406,9 +401,8 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
 
 
 def take_first(platform: Platform, slug: str, number: int) -> bool:
-    """Makes it a draft if the slug has no other challenge. Waits for staff if the name is published or
-    scheduled, and for its commit's other uploads.
-    """
+    """Makes it a draft if the slug has no other challenge. Waits for staff if the name is published or scheduled, and
+    for its commit's other uploads."""
     if slug in platform.catalogue.folders():
         return False
     with writing(platform.sessions) as session:

@@ -1,4 +1,4 @@
-"""Each version always judges the same; staff choose whose board is shown."""
+"""Versions of a challenge: each always judges the same, and staff choose whose board is shown."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from grader.service.accounts.accounts import User
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
+# In an error; `grader challenge diff` lists all.
 _NAMED = 4
 
 
@@ -44,9 +45,8 @@ class ServedVersion:
 
 
 def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
-    """Checks the folder against its version's record, or records a new version. Shows the first at once, and
-    a later one if the shown one has no verdicts. Raises ChallengeChanged, ChallengeInvalid.
-    """
+    """Checks the folder against its version's record, or records a new version. Shows the first at once, and a later
+    one if the shown one has no verdicts. Raises ChallengeChanged, ChallengeInvalid."""
     parts, version = fingerprint.content(challenge), challenge.manifest.version
     with platform.sessions() as session:
         row = versions.find(session, challenge.slug, version)
@@ -65,9 +65,8 @@ def check_served(platform: Platform, challenge: Challenge) -> None:
 
 
 def check_unchanged(session: Session, served: ServedVersion) -> None:
-    """Until the first verdict, a changed folder replaces the record. Call within ``writing``: it holds until
-    the transaction ends. Raises ChallengeChanged.
-    """
+    """Until the first verdict, a changed folder replaces the record. Call it within ``writing``: it holds until the
+    transaction ends. Raises ChallengeChanged."""
     row = versions.find(session, served.challenge, served.version, lock=True)
     known = json.loads(row.content) if row is not None else {}
     if not fingerprint.agree(known, served.content):
@@ -89,6 +88,7 @@ def _settled(row: VersionRow, parts: Content) -> bool:
 
 
 def _note(platform: Platform, challenge: Challenge, parts: Content) -> int:
+    """Returns the shown version."""
     try:
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
@@ -120,6 +120,7 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
 
 
 def content_of(row: VersionRow | None) -> Content | None:
+    """None if it is unknown."""
     if row is None or row.content == "{}":
         return None
     known: Content = json.loads(row.content)
@@ -195,8 +196,7 @@ def changes_since(platform: Platform, user: User, slug: str, version: int) -> li
 
 def publish(platform: Platform, user: User, slug: str, force: bool = False) -> VersionList:
     """Other versions' results stay. Raises NotAllowed, ChallengeChanged, Conflict (already shown, or without
-    ``force`` while submissions wait).
-    """
+    ``force`` while submissions wait)."""
     check_staff(user)
     served = serve(platform, platform.catalogue.load(slug))
     with writing(platform.sessions) as session:

@@ -40,9 +40,7 @@ def signing_key(platform: Platform) -> SigningKey:
 
 
 def get_certificate(platform: Platform, viewer: User | None, slug: str, team: str) -> dict[str, Any]:
-    """The same each time. Raises NotFound, Conflict (no published final), and as
-    ``open_competition.reading``.
-    """
+    """The same each time. Raises NotFound, Conflict (no published final), and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         if found.row.results_at is None:
             raise Conflict("The results are not published yet.", "Certificates become available with them.")
@@ -108,7 +106,7 @@ def _challenge(
 ) -> dict[str, Any]:
     first = runs[0][1]
     source = session.get_one(SubmissionRow, first.rejudge_of)
-    # Deleted accounts leave their sources' hashes.
+    # Sources of deleted accounts leave their hash.
     digest = hashlib.sha256(source.source.encode()).hexdigest() if source.source else source.source_sha256
     if digest is None:
         raise NotFound("The account's owner had everything deleted, so there is nothing to certify.")

@@ -42,7 +42,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Ranked:
-    """``received``, ``before``: by row ids."""
+    """``received`` and ``before``: by row ids."""
 
     standings: list[Standing]
     counts: Mapping[tuple[int, str], Count]
@@ -60,10 +60,9 @@ def board(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> CompetitionBoard:
-    """``kind``: only staff see a frozen board's live one. ``mode``: ``virtual`` shows others as far into
-    their time as the viewer; ``practice`` those who practise. ``public``: as the public sees it. Raises
-    NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``open_competition.reading``.
-    """
+    """``kind``: only staff see a frozen board's live one. ``mode``: ``virtual`` shows others as far into their time
+    as the viewer; ``practice`` those who practise. ``public``: as the public sees it. Raises NotFound, NotAllowed,
+    Conflict (no such board yet), UnknownDevice, and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -91,9 +90,8 @@ def facts(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> str:
-    """Changes with the board. At most ``limits.BOARD_SECONDS`` old: a whole audience polls. Raises as
-    ``board``.
-    """
+    """The board changes only with these values. At most ``limits.BOARD_SECONDS`` old: a whole audience polls. Raises
+    as ``board``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -102,7 +100,7 @@ def facts(
         stamp = platform.boards.recent(
             ("stamp", row.id), limits.BOARD_SECONDS, lambda: record.stamp(found.session, row.id)
         )
-        # Virtual participants' boards change by the minute.
+        # A virtual participant's board changes by the minute.
         minute = int(_virtual(found)[0].total_seconds() // 60) if mode is Mode.VIRTUAL else 0
         who = (found.user.id, found.staff) if found.user is not None else None
         return str(
@@ -210,9 +208,8 @@ def _rank(
     elapsed: timedelta | None = None,
     received: Sequence[Received] | None = None,
 ) -> Ranked:
-    """``cutoff``: official teams' later submissions are pending. ``elapsed``: later ones in a team's time are
-    left out. ``received``: replaces those that count now.
-    """
+    """``cutoff``: official teams' later submissions are pending. ``elapsed``: later ones in a team's time are left
+    out. ``received``: instead of those that count now."""
     row, session = found.row, found.session
     worth, resolution = final_results.gradings(platform, session, row), resolution_of(device)
     by_id = {team.id: team for team in teams}
@@ -251,9 +248,8 @@ def _rank(
 
 
 def _latest(received: Iterable[Received]) -> list[Received]:
-    """Each submission once, judged under its challenge's present version; others are not comparable. A new
-    version counts once everything ordered under it is judged.
-    """
+    """Each submission once, judged under its challenge's present version; others are not comparable. A new version
+    counts once everything ordered under it is judged."""
     rows = list(received)
     judging = {(row.challenge, row.version) for row in rows if row.again and not row.state.final}
     versions: dict[str, int] = {}
@@ -274,7 +270,7 @@ def _latest(received: Iterable[Received]) -> list[Received]:
 
 
 def _stands(received: Received, row: CompetitionRow) -> bool:
-    """Regrades after the results change nothing."""
+    """Regrades after the results do not change them."""
     return (
         not received.again
         or row.results_at is None
@@ -283,6 +279,7 @@ def _stands(received: Received, row: CompetitionRow) -> bool:
 
 
 def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: float) -> Ranked:
+    """Finalists, then others, then teams without a rank."""
     finalists = {standing.team for standing in results.standings}
     placed = sum(standing.rank is not None for standing in results.standings)
     others = standings.among(
@@ -293,7 +290,7 @@ def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: 
         for standing in others
     ]
     known = {standing.team: standing.rank for standing in before.standings}
-    # Finals record submissions, not judgements.
+    # A final records submissions, not judgements.
     received = {**before.received, **{received.first: received for received in before.received.values()}}
     ordered = sorted([*results.standings, *below], key=lambda judged: judged.rank is None)
     return Ranked(ordered, before.counts, received, results.failed, known)
@@ -321,7 +318,7 @@ def _board(
         [member.user for each in members.values() for member in each],
     )
     own = {team.id for team in record.teams_of(session, row.id, found.user.id)} if found.user else set()
-    # Secret until the start.
+    # Challenges are secret until the start.
     begun = found.staff or found.phase is not Phase.UPCOMING
     challenges = [challenge.challenge for challenge in record.challenges(session, row.id)] if begun else []
     open_code = row.results_at is not None and row.code_shown

@@ -84,7 +84,7 @@ def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
         if wanted.name in seen:
             raise BadRequest(f"{body.challenge}: the sizes {wanted.name} appear twice.")
         seen.add(wanted.name)
-        # Baselines are stored under it.
+        # A baseline is stored under this name.
         if named.get(competition_draws.workload_name(wanted.sizes), wanted.sizes) != wanted.sizes:
             raise BadRequest(f"{body.challenge}: {wanted.name} is the name of a workload with other sizes.")
 

@@ -34,7 +34,7 @@ def view(platform: Platform, found: OpenCompetition) -> CompetitionView:
     teams = session.scalar(
         select(func.count()).where(TeamRow.competition_id == row.id, TeamRow.mode == Mode.OFFICIAL)
     )
-    # Secret until the start.
+    # Challenges are secret until the start.
     shown = staff or found.now >= row.starts_at
     chosen = record.challenges(session, row.id) if shown else []
     own = record.teams_of(session, row.id, found.user.id) if found.user is not None else []
@@ -89,6 +89,7 @@ def team_view(
     challenges: Sequence[str],
     members: Sequence[record.Member] | None = None,
 ) -> TeamView:
+    """For members and staff; ``members`` if already read."""
     session, row = found.session, found.row
     if members is None:
         members = record.members(session, [team.id])[team.id]
@@ -115,11 +116,12 @@ def window(row: CompetitionRow, team: TeamRow) -> tuple[datetime, datetime | Non
 
 
 def day_of(now: datetime) -> datetime:
-    """UTC."""
+    """In UTC."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def cap(session: Session, row: CompetitionRow, team: TeamRow, challenge: str, now: datetime) -> Cap:
+    """Practice has no limit."""
     free = team.mode is Mode.PRACTICE
     return Cap(
         challenge=challenge,

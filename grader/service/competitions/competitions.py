@@ -36,7 +36,7 @@ _CODE_CHARS = 10
 
 
 def new_code() -> str:
-    """50 random bits, easy to read out and type."""
+    """50 random bits, easy to read aloud and type."""
     return "".join(secrets.choice(ID_LETTERS) for _ in range(_CODE_CHARS))
 
 
@@ -85,9 +85,8 @@ def create_competition(platform: Platform, user: User, body: CompetitionBody) ->
 
 
 def edit_competition(platform: Platform, user: User, slug: str, body: CompetitionBody) -> CompetitionView:
-    """Replaces all fields. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, Conflict (changed
-    meanwhile, published results, or something with submissions would be removed).
-    """
+    """Replaces all fields. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, Conflict (changed meanwhile,
+    published results, or something with submissions would be removed)."""
     checked = check_body(platform, body)
     if body.slug != slug:
         raise BadRequest("A competition's slug cannot change, because it is part of its addresses.")
@@ -117,7 +116,7 @@ def edit_competition(platform: Platform, user: User, slug: str, body: Competitio
 
 
 def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
-    """It changes nothing. Raises NotAllowed, NotFound."""
+    """A body that changes nothing. Raises NotAllowed, NotFound."""
     with platform.sessions() as session:
         found = open_in(session, user, slug)
         permissions.check(user, permissions.standings(session, user), Action.COMPETITION_EDIT)

@@ -22,7 +22,7 @@ from grader.service.platform import Platform
 def noted(
     platform: Platform, session: Session, user: User, row: SubmissionRow, action: Action, reason: str
 ) -> Iterator[None]:
-    """Around a change of whether a submission counts: logs changed published ranks and the reason."""
+    """Wrap a change of whether a submission counts: logs changed published ranks and the reason."""
     if row.competition_id is None or row.team_id is None:
         yield
         return
@@ -51,6 +51,7 @@ def noted(
 def _ranks(
     platform: Platform, session: Session, user: User, competition: CompetitionRow
 ) -> dict[str, int | None]:
+    """By team; with several devices, on each board."""
     names = record.team_names(session, competition.id)
     found = OpenCompetition(session, competition, user, clock(session))
     ranks: dict[str, int | None] = {}

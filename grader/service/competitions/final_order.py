@@ -1,3 +1,5 @@
+"""A final's judgements, queued in an order given by the hidden seed."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -73,6 +75,8 @@ def machines_of(platform: Platform, found: OpenCompetition) -> list[Machine]:
 
 @dataclass(frozen=True)
 class _Source:
+    """The counted judgement's row, and the submission's."""
+
     team: int
     challenge: str
     counted: int
@@ -207,7 +211,7 @@ def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
 
 
 def replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[SubmissionRow]:
-    """Queues cancelled ones again, in place, unless the source was deleted."""
+    """Queues cancelled ones again, in their place, unless the source was deleted."""
     queued = []
     judged, gone = set(), set()
     for run, row in record.final_runs(found.session, final.id):

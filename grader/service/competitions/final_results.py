@@ -1,4 +1,4 @@
-"""Medians of repeats, and how much the ranking depends on the repeat."""
+"""Medians of a final's repeats, and how much the ranking depends on the repeat."""
 
 from __future__ import annotations
 
@@ -39,11 +39,14 @@ def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[
 
 @dataclass(frozen=True)
 class FinalResults:
+    """And why a team has no time for a challenge."""
+
     standings: list[Standing]
     failed: Mapping[tuple[int, str], str]
 
 
 def results(platform: Platform, session: Session, row: CompetitionRow, device: str) -> FinalResults | None:
+    """None without a final on ``device``."""
     final = record.final(session, row.id)
     if final is None or final.device != device:
         return None
@@ -58,9 +61,8 @@ def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, Submis
 
 
 def why_failed(runs: Runs) -> str:
-    """Empty if it has a time. Every repeat must be accepted and more than half timed: another user of the GPU
-    can spoil a time.
-    """
+    """Empty if it has a time. Every repeat must be accepted and more than half timed: another user of the GPU can
+    spoil a time."""
     for run, row in runs:
         if row.set_aside is SetAside.VOID:
             return "voided by the staff"
@@ -75,6 +77,7 @@ def why_failed(runs: Runs) -> str:
 
 
 def untimed(runs: Runs) -> list[int]:
+    """Accepted without a time."""
     return [
         run.repeat
         for run, row in runs
@@ -90,9 +93,8 @@ def of_runs(
     runs: Runs,
     repeat: int | None = None,
 ) -> FinalResults:
-    """By the medians, or by ``repeat``. A finalist without a time in it is ranked by the others' median, or
-    everyone below would move up.
-    """
+    """By the medians, or by ``repeat``. A finalist without a time in it is ranked by the others' median, or everyone
+    below would move up."""
     entries, baselines = by_entry(runs), _baselines(runs)
     worth, resolution = gradings(platform, session, row), resolution_of(final.device)
     firsts = _firsts(session, [each[0][1].rejudge_of or 0 for each in entries.values()])

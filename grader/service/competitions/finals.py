@@ -1,6 +1,4 @@
-"""Finalists are judged again on hidden seeds and sizes, several times, on one machine, through the normal
-queue.
-"""
+"""Finals judge finalists again on hidden seeds and sizes, several times, on one machine, through the normal queue."""
 
 from __future__ import annotations
 
@@ -38,9 +36,8 @@ from grader.service.platform import Platform
 
 
 def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsBody) -> FinalView:
-    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none, or nothing
-    accepted), Conflict (before the end, during a final, after the results).
-    """
+    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none, or nothing accepted),
+    Conflict (before the end, during a final, after the results)."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         if record.final(found.session, found.row.id) is not None:
@@ -71,10 +68,9 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
 
 
 def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> FinalView:
-    """Repeating it queues failed judgements. Raises NotAllowed, NotFound, Conflict (before the end, unjudged
-    or regraded submissions, no finalists, a machine without a device, another version, another final,
-    published results).
-    """
+    """Repeating it queues only failed judgements. Raises NotAllowed, NotFound, Conflict (before the end, unjudged or
+    regraded submissions, no finalists, a machine without a device, another version, another final, published
+    results)."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         known = record.final(found.session, found.row.id)
@@ -119,8 +115,7 @@ def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
 
 def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
     """The final's, else the live board's. Idempotent. Raises NotAllowed, NotFound, Conflict (before the end,
-    unjudged, or in a regrade).
-    """
+    unjudged, or in a regrade)."""
     with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
         if found.row.results_at is None:
             _check_over(found)
@@ -141,7 +136,7 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
 
 
 def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
-    """For staff; after the results for all. Raises NotAllowed, and as ``open_competition.reading``."""
+    """For all after the results, before for staff. Raises NotAllowed, and as ``open_competition.reading``."""
     with reading(platform, user, slug) as found:
         if not found.staff and found.row.results_at is None:
             raise NotAllowed("The results are not published yet.")
@@ -149,9 +144,8 @@ def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
 
 
 def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
-    """For staff and the team; after the results for all, if the rules say so. Raises NotAllowed, NotFound,
-    and as ``open_competition.reading``.
-    """
+    """For staff and the team, and by the rules for all after the results. Raises NotAllowed, NotFound, and as
+    ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)

@@ -48,6 +48,7 @@ class OpenCompetition:
         return phase_of(self.row, self.now)
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
+        """As ``audit.note``."""
         assert self.user is not None
         audit.note(self.session, self.user, action, f"/competitions/{self.row.slug}{subject}", **values)
 

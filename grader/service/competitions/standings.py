@@ -1,6 +1,5 @@
-"""By time, points or the sum of speedups. Scores within a board's resolution share a rank
-(``grader.scoring.ranks``), the earlier first.
-"""
+"""Ranks teams by time, points or the sum of speedups. Scores within a board's resolution share a rank
+(``grader.scoring.ranks``), the earlier first."""
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ from grader import scoring
 from grader.challenge.model import Grading
 from grader.schemas.competition import Scoring
 
+# For comparing sums of points.
 _DIGITS = 9
 
 
@@ -30,9 +30,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Standing:
-    """``rank`` None: nothing solved. ``score``: microseconds, points or speedups. ``sort``: smaller is
-    better.
-    """
+    """``rank`` None: nothing solved. ``score``: microseconds, points or speedups. ``sort``: smaller is better."""
 
     team: int
     rank: int | None
@@ -76,10 +74,11 @@ def rank(
 
 
 def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> list[Standing]:
+    """Ranked among these alone."""
     scored = [standing for standing in found if standing.score is not None]
     ranked: list[Standing] = []
     if scoring_by is Scoring.TIME:
-        # More solved precedes faster.
+        # More solved comes before faster.
         for solved in sorted({_timed(standing) for standing in scored}, reverse=True):
             group = [standing for standing in scored if _timed(standing) == solved]
             ranked += _ranked(group, [standing.sort[1] for standing in group], resolution, len(ranked))
@@ -111,7 +110,7 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     elif scoring_by is Scoring.SPEEDUPS:
         counting = [result for result in counting if result.speedup is not None]
-        # Sorted: the order of solving must not change the last digit.
+        # Sorted: the last digit must not depend on the order of solving.
         total = math.fsum(result.speedup or 0.0 for result in counting)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     else:

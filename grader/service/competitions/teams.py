@@ -39,9 +39,8 @@ from grader.service.platform import Platform
 
 
 def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> CompetitionView:
-    """Makes a team, or joins one by its code. Raises NotFound, NotAllowed (no invitation), BadRequest (the
-    name), Conflict (too late or early, full, name taken, or left a team after the start).
-    """
+    """Makes a team, or joins one by its code. Raises NotFound, NotAllowed (no invitation), BadRequest (the name),
+    Conflict (too late or early, full, name taken, or left a team after the start)."""
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         _check_may_enter(found, user, body.mode)
         known = found.session.scalar(
@@ -77,9 +76,8 @@ def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> C
 
 
 def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL) -> CompetitionView:
-    """Submissions stay with the team; after the start one cannot join another. Raises NotFound, Conflict (in
-    no team).
-    """
+    """Submissions stay with the team; after the start one cannot join another. Raises NotFound, Conflict (in no
+    team)."""
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         known = found.session.scalar(
             select(RegistrationRow).where(
@@ -125,7 +123,7 @@ def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) 
 
 
 def list_teams(platform: Platform, user: User, slug: str) -> TeamList:
-    """Official, also disqualified. Raises NotAllowed, NotFound."""
+    """Official ones, also disqualified. Raises NotAllowed, NotFound."""
     check(platform, user, slug, Action.COMPETITION_DISQUALIFY)
     with reading(platform, user, slug) as found:
         of_it = (TeamRow.competition_id == found.row.id, TeamRow.mode == Mode.OFFICIAL)
@@ -281,8 +279,7 @@ def competition_for(
     session: Session, user: User, named: str | None, challenge: str, language: Language, device: str | None
 ) -> CompetitionRow | None:
     """``named`` ('' is none), else the running one in which ``user`` takes part. Raises NotFound, BadRequest
-    (challenge, language or device), Conflict (several).
-    """
+    (challenge, language or device), Conflict (several)."""
     if named == "":
         return None
     if named is None:
@@ -310,6 +307,7 @@ def competition_for(
 
 
 def _check_begun(session: Session, row: CompetitionRow) -> None:
+    """Challenges are secret until the start."""
     if clock(session) < row.starts_at:
         raise Conflict(f"{row.title} begins at {zoned(row.starts_at, row.time_zone)}.")
 
@@ -325,12 +323,11 @@ def _check_taken(row: CompetitionRow, language: Language, device: str | None) ->
 def assign_to_team(
     session: Session, competition: CompetitionRow, user: User, row: SubmissionRow
 ) -> int | None:
-    """How many more are possible today (None: no limit). Call in the transaction that stores the submission,
-    with its time of receipt. Raises Conflict (no team, or not their time), TooMany.
-    """
+    """Returns how many more are possible today (None: no limit). Call it in the transaction that stores the
+    submission, with its time of receipt. Raises Conflict (no team, or not their time), TooMany."""
     now = row.created_at
     team = _counting_team(session, competition, user, now)
-    # From here, one team's submissions take turns.
+    # From here one team's submissions take turns.
     session.execute(select(TeamRow.id).where(TeamRow.id == team.id).with_for_update())
     row.competition_id, row.team_id = competition.id, team.id
     if team.mode is Mode.PRACTICE:
@@ -355,6 +352,7 @@ def assign_to_team(
 
 
 def _counting_team(session: Session, competition: CompetitionRow, user: User, now: datetime) -> TeamRow:
+    """Of several teams, the one that counts most."""
     teams = record.teams_of(session, competition.id, user.id)
     if not teams:
         raise Conflict(

@@ -22,7 +22,7 @@ from grader.service.courses.windows import Windows
 
 @dataclass(frozen=True)
 class Running:
-    """It counts submissions at ``at``."""
+    """An assignment that counts submissions at ``at``."""
 
     row: AssignmentRow
     course: CourseRow
@@ -35,6 +35,7 @@ class Running:
 
 
 def running(session: Session, user: int, challenge: str, at: datetime) -> list[Running]:
+    """Published and open for the student."""
     member, part = MemberRow, AssignmentPartRow
     found = session.execute(
         select(AssignmentRow, CourseRow, member.section)
@@ -63,9 +64,8 @@ def running(session: Session, user: int, challenge: str, at: datetime) -> list[R
 
 
 def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """How many more are accepted (None: no limit); notes partners. Call in the transaction that stores the
-    submission; a user's and a group's take turns. Raises TooMany, NotAllowed.
-    """
+    """Returns how many more are accepted (None: no limit) and notes partners. Call it in the transaction that stores
+    the submission; a user's and a group's take turns. Raises TooMany, NotAllowed."""
     remaining: list[int] = []
     together: dict[int, list[int]] = {}
     for assigned in running(session, user.id, row.challenge, row.created_at):
@@ -143,9 +143,8 @@ def attempts_left(
 def left_of(
     session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
 ) -> AttemptsLeft:
-    """Without platform failures, early cancellations and other languages. A group's attempts include its
-    present members', alone or with others.
-    """
+    """Without platform failures, early cancellations and other languages. A group's attempts include its present
+    members', alone or with others."""
     done = SubmissionRow
     members = groups.members_with(session, course.id, user) if row.group_size > 1 else [user]
     own = [groups.made_by(row.id, members), done.challenge == challenge, done.created_at >= row.open_at]

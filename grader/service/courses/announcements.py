@@ -1,3 +1,5 @@
+"""Announcements and questions of a course or a competition."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -163,6 +165,9 @@ def check(platform: Platform, user: User, place: Place, action: Action) -> None:
             )
 
 
+# ---- announcements
+
+
 def list_announcements(platform: Platform, user: User, place: Place) -> AnnouncementList:
     """Newest first. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
@@ -262,6 +267,9 @@ def _announcements(found: _Open) -> AnnouncementList:
     )
 
 
+# ---- questions
+
+
 def list_questions(platform: Platform, user: User, place: Place) -> QuestionList:
     """Others than staff get their own, and those answered to all. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
@@ -309,7 +317,7 @@ def _check_about(found: _Open, about: str | None) -> None:
     )
     assert found.competition is not None
     if clock(found.session) < found.competition.starts_at:
-        # The error must not reveal the competition's challenges.
+        # The answer must not reveal the competition's challenges.
         raise BadRequest("Its challenges are secret until it begins.", "Leave out `about`.")
     if found.session.scalar(select(CompetitionChallengeRow.challenge).where(*of_it)) is None:
         raise BadRequest(
@@ -318,9 +326,7 @@ def _check_about(found: _Open, about: str | None) -> None:
 
 
 def answer(platform: Platform, user: User, place: Place, number: int, body: QuestionAnswer) -> QuestionList:
-    """Answers to all do not name the asker. Raises NotFound, NotAllowed, BadRequest, Conflict (answered
-    meanwhile).
-    """
+    """Answers to all do not name the asker. Raises NotFound, NotAllowed, BadRequest, Conflict (answered meanwhile)."""
     with _changing(platform, user, place, Action.QUESTION_ANSWER) as found:
         row = found.session.get(QuestionRow, number) if number < 2**31 else None
         if row is None or {"course_id": row.course_id, "competition_id": row.competition_id} != found.ids:

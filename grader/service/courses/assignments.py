@@ -44,7 +44,7 @@ def put_assignment(
     with courses.changing(platform, user, course_slug, Action.ASSIGNMENT_EDIT) as course:
         session = course.session
         row = _find(course, slug)
-        # After the check of rights: errors may name secret challenges.
+        # Not before the right is checked: errors may name secret challenges.
         challenges = _challenges(platform, course, row, body.parts)
         times = _times(course, body)
         before = _facts(session, row) if row is not None else None
@@ -94,7 +94,7 @@ def _challenges(
         raise BadRequest(
             f"The challenge {twins[0]} appears twice.", "List each challenge once, with its weight."
         )
-    # Students cannot see other courses' challenges.
+    # The course's students cannot see other courses' challenges.
     owned = owners.everything(course.session)
     kept = frozenset(slug for slug, owner in owned.items() if owner != course.row.id)
     if not course.user.staff:
@@ -123,7 +123,7 @@ def _languages(challenges: Sequence[Challenge], chosen: Sequence[Language]) -> l
 
 
 def _devices(served: Sequence[str], present: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """Raises BadRequest. ``present`` ones need no worker."""
+    """Raises BadRequest. Devices in ``present`` need no worker."""
     if odd := sorted({*chosen} - {*served, *present}):
         raise BadRequest(f"This platform has no device '{odd[0][:32]}'.", f"Devices: {', '.join(served)}.")
     return sorted(set(chosen))
@@ -168,7 +168,7 @@ def publish_assignment(
 
 
 def _ask(session: Session, row: AssignmentRow) -> None:
-    """Notes when it first asks for each challenge: earlier submissions never count."""
+    """Since when it asks for each challenge: earlier submissions never count."""
     asked = AskedRow
     known = set(session.scalars(select(asked.challenge).where(asked.assignment_id == row.id)))
     now = clock(session)
@@ -222,7 +222,7 @@ def get_assignment(platform: Platform, user: User, course_slug: str, slug: str) 
 
 
 def read_by(platform: Platform, user: User, action: Action = Action.SUBMISSIONS_READ) -> list[str]:
-    """Courses, newest first, each before its assignments as ``COURSE/ASSIGNMENT``."""
+    """Courses, newest first, each followed by its assignments as ``COURSE/ASSIGNMENT``."""
     with platform.sessions() as session:
         found = session.execute(
             select(CourseRow.id, CourseRow.slug, AssignmentRow.slug)
@@ -273,6 +273,7 @@ def challenges_of(course: OpenCourse) -> set[str]:
 
 
 def assigned_by(session: Session, row: AssignmentRow) -> list[str]:
+    """None while it is a draft."""
     return _slugs(session, row) if row.published_at is not None else []
 
 
@@ -289,6 +290,7 @@ def parts_of(session: Session, assignments: Sequence[int]) -> dict[int, list[Ass
 
 
 def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[AssignmentPartRow]:
+    """Without drafts before the opening."""
     parts = parts_of(session, [row.id]).get(row.id, [])
     if now >= row.open_at:
         return parts

@@ -28,12 +28,11 @@ def get_own(platform: Platform, user: User, course_slug: str) -> OwnGroup:
 
 
 def change_own(platform: Platform, user: User, course_slug: str, body: GroupBody) -> OwnGroup:
-    """Raises NotFound (also for a code), NotAllowed, BadRequest (the name), Conflict (fixed, full, name
-    taken, in a group, or handed in with one).
-    """
+    """Raises NotFound (also for a code), NotAllowed, BadRequest (the name), Conflict (fixed, full, name taken, in a
+    group, or handed in with one)."""
     if [body.make is not None, body.join is not None, body.leave].count(True) != 1:
         raise BadRequest("Make a group, join one, or leave yours.", "Choose exactly one of the three.")
-    # Locked: a group's last place goes to one student.
+    # Locked: two students never take a group's last place.
     with courses.changing(platform, user, course_slug, Action.GROUP_CHOOSE) as course:
         member = _member(course)
         view, before = _view(course), member.group_name
@@ -89,7 +88,7 @@ def _make(course: OpenCourse, name: str) -> str:
             f"The course has a group '{clean}' already.",
             "Choose another name, or ask its members for the code.",
         )
-    # An abandoned group's old code must not work.
+    # An abandoned group: its old code must not work.
     old = select(CourseGroupRow).where(
         CourseGroupRow.course_id == course.row.id, CourseGroupRow.name == clean
     )

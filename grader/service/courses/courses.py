@@ -55,6 +55,7 @@ class OpenCourse:
 
     @property
     def path(self) -> str:
+        """Its name in the audit log."""
         return f"/courses/{self.row.slug}"
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
@@ -88,6 +89,7 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
 
 
 def _pending(course: OpenCourse) -> MemberRow | None:
+    """A student's row that is not accepted yet."""
     if Standing.STUDENT not in course.standing:
         return None
     mine = (
@@ -128,7 +130,7 @@ def open_in(session: Session, user: User, slug: str, action: Action, lock: bool 
 
 
 def lock(session: Session, course: int) -> None:
-    """Before changing members: two transactions that add one person would miss each other's."""
+    """Before changing members: two transactions that add one person would not see each other's."""
     session.execute(select(CourseRow.id).where(CourseRow.id == course).with_for_update())
 
 
@@ -231,9 +233,7 @@ def check_revision(present: int, read: int | None) -> None:
 
 
 def set_staff(platform: Platform, user: User, slug: str, name: str, role: CourseRole | None) -> CourseView:
-    """None removes the role. Raises NotFound, NotAllowed, Conflict (the only owner, or a student with
-    submissions).
-    """
+    """None removes the role. Raises NotFound, NotAllowed, Conflict (the only owner, or a student with submissions)."""
     with changing(platform, user, slug, Action.COURSE_STAFF) as course:
         session = course.session
         person = find_row(session, name)
@@ -282,7 +282,7 @@ def notify_added(course: OpenCourse, users: Iterable[int], role: CourseRole = Co
 
 
 def removed(course: CourseRow, what: str = "") -> NotAllowed:
-    """By staff; ``what``: the outcome."""
+    """For somebody whom staff removed; ``what``: the outcome."""
     return NotAllowed(
         f"The staff of {course.name} removed you from this course.",
         f"{what}Only they can let you back in, on the course's roster. Ask your teacher.",

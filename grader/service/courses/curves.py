@@ -17,13 +17,13 @@ from grader.service.courses.permissions import Action
 from grader.service.courses.policies import Curve, Rules, formula_of
 from grader.service.platform import Platform
 
+# Equal but for rounding.
 _NEAR = 1e-9
 
 
 def curve(platform: Platform, user: User, slug: str, body: CurveBody) -> CurvePreview:
-    """Previews or applies a formula; without one, shows the curve or takes it back. Raises NotFound,
-    NotAllowed, BadRequest.
-    """
+    """Previews or applies a formula; without one, shows the curve or takes it back. Raises NotFound, NotAllowed,
+    BadRequest."""
     formula = body.formula.strip() if body.formula is not None else None
     if formula is not None:
         formula_of(formula)
@@ -116,6 +116,7 @@ def _preview(
 
 
 def _points(student: StudentGrades, slug: str | None) -> tuple[float, float]:
+    """Points before the curve, and their maximum."""
     if slug is None:
         return student.uncurved or 0.0, student.total_most or 0.0
     given = next(each for each in student.assignments if each.assignment == slug)

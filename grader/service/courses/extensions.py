@@ -22,9 +22,8 @@ from grader.service.platform import Platform
 
 
 def extend(platform: Platform, user: User, course_slug: str, slug: str, body: ExtensionBody) -> ExtensionList:
-    """Replaces earlier ones, also after the deadline, for a student, a section, or a group's present members.
-    ``late_until`` defaults to as long as the assignment's. Raises NotFound, NotAllowed, BadRequest.
-    """
+    """Replaces earlier ones, also after the deadline, for a student, a section, or a group's present members. Default
+    ``late_until``: as long as the assignment's. Raises NotFound, NotAllowed, BadRequest."""
     if [body.student, body.section, body.group].count(None) != 2:
         raise BadRequest(
             "An extension is for one student, one section or one group.",

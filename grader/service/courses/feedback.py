@@ -1,6 +1,5 @@
-"""Release, rubric and staff's points. Rubric points are added to the judge's for a part, whichever submission
-counts; weight and lateness do not change them.
-"""
+"""Release, rubric and staff's points. Rubric points are added to the judge's and belong to a part, whichever
+submission counts; weight and lateness do not change them."""
 
 from __future__ import annotations
 
@@ -50,6 +49,7 @@ from grader.service.review import comments
 
 
 def settings_of(session: Session, assignment: int) -> FeedbackRow:
+    """By the assignment's id."""
     return session.get(FeedbackRow, assignment) or FeedbackRow(
         assignment_id=assignment, shown=Shown.AT_ONCE, regrade_limit=FeedbackBody().regrade_limit
     )
@@ -64,9 +64,8 @@ def get_feedback(platform: Platform, user: User, course_slug: str, slug: str) ->
 def put_feedback(
     platform: Platform, user: User, course_slug: str, slug: str, body: FeedbackBody
 ) -> FeedbackView:
-    """Replaces settings and rubric. Raises NotFound, NotAllowed, BadRequest, Conflict (a criterion with
-    points removed, or changed meanwhile).
-    """
+    """Replaces settings and rubric. Raises NotFound, NotAllowed, BadRequest, Conflict (a criterion with points
+    removed, or changed meanwhile)."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
         if body.revision not in (None, _revision(session, row)):
@@ -200,7 +199,7 @@ def criterion_view(row: CriterionRow) -> CriterionView:
 
 
 def requests_left(session: Session, settings: FeedbackRow, user: int) -> int | None:
-    """None: no limit. Withdrawn ones do not count."""
+    """None: no limit. Withdrawn requests do not count."""
     if settings.regrade_limit is None:
         return None
     own = (RegradeRequestRow.assignment_id == settings.assignment_id, RegradeRequestRow.user_id == user)
@@ -251,6 +250,9 @@ def _students(session: Session, course: int) -> Sequence[int]:
     return session.scalars(select(MemberRow.user_id).where(*of_it)).all()
 
 
+# ---- rubric points
+
+
 def get_scores(platform: Platform, user: User, course_slug: str, slug: str, student: str) -> ScoreSheet:
     """For staff. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.GRADES_READ) as course:
@@ -259,9 +261,8 @@ def get_scores(platform: Platform, user: User, course_slug: str, slug: str, stud
 
 
 def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body: ScoresBody) -> ScoreSheet:
-    """None removes points. Raises NotFound, NotAllowed, BadRequest (no such criterion, too many points),
-    Conflict (changed meanwhile).
-    """
+    """None removes points. Raises NotFound, NotAllowed, BadRequest (no such criterion, too many points), Conflict
+    (changed meanwhile)."""
     with courses.changing(platform, user, course_slug, Action.GRADES_SCORE) as course:
         session, row = course.session, assignments.find(course, slug)
         whom = members.student_of(course, body.student)

@@ -1,4 +1,4 @@
-"""Computed on every request. Grace days pay for late days in the order of deadlines."""
+"""Grades, computed on every request. Grace days pay for late days in the order of deadlines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from grader.service.platform import Platform
 
 _VOID, _REPLACED = SetAside.VOID.value, SetAside.REPLACED.value
 _COUNTS = (None, _VOID)
-# Above this, reading everyone's is faster.
+# Above this, reading everyone's answers is faster.
 _NAMED = 50
 
 
@@ -73,10 +73,10 @@ class Book:
     students: Sequence[Student]
     windows: Windows
     overrides: Mapping[tuple[int, str, int], OverrideRow]
-    regraded: frozenset[int] = frozenset()  # of an unpublished regrade
-    scores: Mapping[int, Scores] = field(default_factory=dict)
+    regraded: frozenset[int] = frozenset()  # judgements of an unpublished regrade
+    scores: Mapping[int, Scores] = field(default_factory=dict)  # by student
     voids: Mapping[int, str] = field(default_factory=dict)  # submission id -> reason of a void
-    # The group's other submissions, by assignment and student.
+    # By assignment and student: the group's other submissions.
     shared: Mapping[tuple[int, int], Sequence[Shared]] = field(default_factory=dict)
     grading: Rules = field(default_factory=Rules)
 
@@ -86,7 +86,7 @@ class Book:
 
     @property
     def rules(self) -> Hashable:
-        """All but students' submissions. Changes are rare and recompute all grades."""
+        """Everything but students' submissions. A change is rare and recomputes all grades."""
         extensions = [*self.windows.of_users.values(), *self.windows.of_sections.values()]
         return (
             (self.course.grace_days, self.course.time_zone),
@@ -264,6 +264,7 @@ class Book:
         )
 
     def _groups(self, found: Sequence[Grade]) -> dict[int, list[CaseGroup]]:
+        """By the id of the counted judgement."""
         ids = [grade.choice.counted.id for grade in found if grade.choice is not None]
         rows = self.session.execute(
             select(ReportRow.submission_id, ReportRow.body).where(ReportRow.submission_id.in_(ids))
@@ -271,6 +272,7 @@ class Book:
         return {row.submission_id: Report.model_validate_json(row.body).groups for row in rows}
 
     def _voids(self, found: Sequence[Grade]) -> dict[str, str]:
+        """Public id -> reason."""
         ids = [public_id for grade in found for public_id in grade.voided]
         if not ids:
             return {}
@@ -287,6 +289,7 @@ def _with_shared(
     part: Part,
     by_part: Mapping[tuple[str, int], Sequence[Judgement]],
 ) -> list[Judgement]:
+    """Own and partners' submissions, oldest first."""
     ids = {each.submission for each in shared}
     found = [
         row
@@ -391,7 +394,7 @@ def _scores(
     return found
 
 
-# Of broken folders, whose points are unknown.
+# For broken folders: points are unknown.
 _NO_POINTS = Grading(correctness_points=0, tiers=[])
 
 
@@ -440,6 +443,7 @@ def _stored(session: Session, stays: Iterable[Stay]) -> tuple[Stay, ...]:
 
 
 def has_grades() -> ColumnElement[bool]:
+    """Members, and deleted accounts that were members."""
     left = MemberRow.left_at
     return or_(left.is_(None), and_(UserRow.deleted_at.is_not(None), left >= UserRow.deleted_at))
 

@@ -11,7 +11,7 @@ from grader.schemas.report import CaseGroup
 from grader.service.courses import points as pointing
 from grader.service.courses.grading import ACCEPTED, Assignment, Grade, Part, Scores
 
-# So many that do not count are named, more are counted.
+# Submissions that do not count: named up to this number, then counted.
 _LISTED = 3
 
 
@@ -25,7 +25,7 @@ def lines_of(
     voids: Mapping[str, str],
     groups: Sequence[CaseGroup] = (),
 ) -> list[GradeLine]:
-    """One per sum. ``groups``: the counted judgement's, for partial credit."""
+    """One line per sum. ``groups``: of the counted judgement, for partial credit."""
     choice = grade.choice
     if part.broken:
         lines = [

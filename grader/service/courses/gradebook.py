@@ -28,7 +28,7 @@ from grader.service.courses.grading import Assignment
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Of closed assignments' points; students below may need help.
+# A student below this share of closed assignments' points may need help.
 _LOW_SHARE = 0.5
 _SOON = timedelta(days=3)
 
@@ -58,7 +58,7 @@ def get_gradebook(platform: Platform, user: User, slug: str) -> Gradebook:
 def of_everyone(
     platform: Platform, session: Session, course: CourseRow
 ) -> tuple[list[StudentGrades], set[str]]:
-    """And assignments not to be sent now: a broken folder, or unreleased feedback."""
+    """And assignments that must not be sent now: a broken folder, or unreleased feedback."""
     book = read_book(platform, session, course)
     held = released.unreleased(session, [assignment.row.id for assignment in book.assignments])
     unknown = {
@@ -86,6 +86,8 @@ def get_grades(platform: Platform, user: User, slug: str, name: str | None = Non
 
 @dataclass(frozen=True)
 class Difference:
+    """A student's points before and after a regrade."""
+
     course: str
     assignment: str
     challenge: str
@@ -102,9 +104,8 @@ def differences(
     students: Collection[int],
     judgements: frozenset[int],
 ) -> list[Difference]:
-    """Grades that would change if ``judgements`` (rows) counted, also partners', in courses whose grades
-    ``user`` may read.
-    """
+    """Grades that would change if ``judgements`` (rows) counted, in courses whose grades ``user`` may read, including
+    partners'."""
     students = {*students, *groups.partners_of_judgements(session, judgements)}
     part, assignment, member = AssignmentPartRow, AssignmentRow, MemberRow
     taking = session.scalars(

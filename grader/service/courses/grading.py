@@ -1,4 +1,4 @@
-"""Times are compared as stored (``grades.stored``)."""
+"""Which submission counts for a part, and its points. Times are compared as stored (``grades.stored``)."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ class Part:
     scheme: Scheme
     broken: bool
     shown: int | None  # whose regraded judgements count
-    asked_at: Any  # when the assignment first asked for it, as stored
+    asked_at: Any  # since when the assignment asks for it, as stored
     rubric: tuple[Criterion, ...] = ()
     questions: float = 0.0  # points for all questions
 
     @property
     def computed(self) -> float:
+        """The most that a submission can earn by itself."""
         return self.scheme.most + self.questions
 
     @property
@@ -72,6 +73,8 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class Times:
+    """A window, and its moments as stored."""
+
     window: Window
     opens: Any
     due: Any
@@ -80,8 +83,8 @@ class Times:
 
 @dataclass(slots=True)
 class Choice:
-    first: Judgement
-    counted: Judgement  # latest published one
+    first: Judgement  # of the submission itself
+    counted: Judgement  # its latest published judgement
     raw: float  # points before lateness
     late_days: int
     points: float
@@ -92,7 +95,9 @@ class Choice:
 class Grade:
     attempts: int = 0
     voided: list[str] = field(default_factory=list)  # public ids
-    outside: list[Judgement] = field(default_factory=list)
+    outside: list[Judgement] = field(
+        default_factory=list
+    )  # in a language that the assignment does not accept
     right: bool = False
     choice: Choice | None = None
     grace: int = 0
@@ -108,7 +113,7 @@ def of_assignment(
 def by_language(
     assignment: AssignmentRow, rows: Sequence[Judgement]
 ) -> tuple[Sequence[Judgement], Sequence[Judgement]]:
-    """The list of languages may have changed."""
+    """Accepted languages and others: the list may have changed."""
     if not assignment.languages:
         return rows, ()
     others = [row for row in rows if row.language not in assignment.languages]
@@ -129,9 +134,8 @@ def weigh(
     resolutions: Mapping[str, float],
     asked: Mapping[int, Share] | None = None,
 ) -> Grade:
-    """``again``: regraded judgements, ``asked``: right answers and questions, both by submission id;
-    ``free``: paid late days.
-    """
+    """``again``: regraded judgements, ``asked``: right answers and questions, both by submission id; ``free``: paid
+    late days."""
     asked = asked or {}
     due = times.due
     grade = Grade()
@@ -176,7 +180,7 @@ def weigh(
         )
         candidates = on_time + others
         if not candidates and latest is not None:
-            candidates = [latest]  # nothing is right: the latest
+            candidates = [latest]  # nothing is right: show the latest
     for row, counted in candidates:
         raw = part.scheme.earned(
             counted.verdict == ACCEPTED,

@@ -1,6 +1,5 @@
-"""By a personal link, printed or mailed, or by a code. Either can make an account if sign-up by invitation is
-allowed.
-"""
+"""Students join by a personal link, printed or mailed, or by a code. Either can make an account if sign-up by
+invitation is allowed."""
 
 from __future__ import annotations
 
@@ -58,9 +57,8 @@ _HINT = "Ask your teacher for a new one."
 def order_invitations(
     platform: Platform, user: User, slug: str, order: InvitationOrder, base: str = ""
 ) -> InvitationSheet:
-    """Earlier links stop working; mails follow the answer. Raises NotFound, NotAllowed, Conflict (no mail, or
-    nobody waits).
-    """
+    """Earlier links stop working; mails go out after the answer. Raises NotFound, NotAllowed, Conflict (no mail, or
+    nobody waits)."""
     if order.mail:
         mail.need(platform.settings)
     at = platform.settings.url or base or links.base_url(platform.settings)
@@ -118,7 +116,7 @@ def _personal(row: CourseInvitationRow, link: str) -> PersonalLink:
 
 
 def _mail_all(platform: Platform, course: str, until: datetime, made: list[tuple[int, PersonalLink]]) -> None:
-    """About one a second, despite failures."""
+    """About one a second; failures do not stop it."""
     for number, link in made:
         text = _TEXT.format(name=link.full_name or link.email, course=course, link=link.link, until=until)
         try:
@@ -222,7 +220,7 @@ def join(platform: Platform, user: User, key: str) -> CourseView:
 
 
 def enter(session: Session, user: int, key: str) -> CourseRow:
-    """Its transaction may make the account. Raises as ``join``."""
+    """Its transaction may make the account. Raises as ``join`` does."""
     found, course = _find(session, key)
     _admit(session, user, found, course)
     return course
@@ -241,6 +239,7 @@ def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
 
 
 def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow, CourseRow]]:
+    """In open courses."""
     key = email.lower()
     found = session.execute(
         select(CourseInvitationRow, CourseRow)
@@ -250,7 +249,7 @@ def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow,
             CourseInvitationRow.accepted_at.is_(None),
             CourseRow.archived_at.is_(None),
         )
-        # One order of locks: no deadlocks.
+        # One order of locks prevents deadlocks.
         .order_by(CourseInvitationRow.course_id, CourseInvitationRow.id)
     )
     return [(invitation, course) for invitation, course in found]
@@ -302,6 +301,7 @@ def came_by(found: CourseInvitationRow | JoinCodeRow) -> str:
 
 
 def proven_address(platform: Platform, key: str) -> str | None:
+    """For a new account."""
     if not key.startswith(MAILED):
         return None
     with platform.sessions() as session:

@@ -1,3 +1,5 @@
+"""A process's cache of grades, valid while nothing they depend on changes."""
+
 from __future__ import annotations
 
 import threading
@@ -14,13 +16,15 @@ _KEPT_COURSES = 16
 
 @dataclass
 class KeptCourse:
-    """``rules``: equal for all. ``students``: by id, facts and grades."""
+    """``rules``: equal for everyone. ``students``: by id, facts and grades."""
 
     rules: Hashable
     students: dict[int, tuple[Hashable, StudentGrades]] = field(default_factory=dict)
 
 
 class KeptGrades:
+    """The most recently used courses."""
+
     def __init__(self) -> None:
         self._courses: LRUCache[int, KeptCourse] = LRUCache(_KEPT_COURSES)
         self._lock = threading.Lock()

@@ -17,6 +17,7 @@ def sections_of(course: OpenCourse) -> list[str]:
 
 
 def groups_of(course: OpenCourse) -> list[str]:
+    """Without people who have not joined."""
     query = select(MemberRow.group_name).where(
         MemberRow.course_id == course.row.id, MemberRow.left_at.is_(None)
     )

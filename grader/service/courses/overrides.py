@@ -18,9 +18,8 @@ from grader.service.platform import Platform
 def override(
     platform: Platform, user: User, course_slug: str, slug: str, body: OverrideBody
 ) -> StudentGrades:
-    """None removes points. Raises NotFound, NotAllowed, BadRequest (also above the part's without
-    ``body.extra``, or above the policy's limit), Conflict (changed meanwhile).
-    """
+    """None removes points. Raises NotFound, NotAllowed, BadRequest (also above the part's without ``body.extra``, or
+    above the policy's limit), Conflict (changed meanwhile)."""
     reason = audit.tidy_reason(body.reason, needed=True)
     with courses.changing(platform, user, course_slug, Action.GRADES_OVERRIDE) as course:
         session, row = course.session, assignments.find(course, slug)

@@ -1,4 +1,4 @@
-"""Tested over every route. Standings add up."""
+"""One table of who may do what, tested over every route. Standings add up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.service.accounts.accounts import User
 
 
 class Standing(StrEnum):
-    """``staff``, ``admin``: the platform's, in every course; ``visitor``: without a role."""
+    """``staff`` and ``admin``: the platform's, in every course; ``visitor``: without a role."""
 
     VISITOR = "visitor"
     STUDENT = "student"
@@ -128,7 +128,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COURSE_STAFF: _ADMINS,
     Action.ROSTER_READ: _READERS,
     Action.ROSTER_EDIT: _TEACHERS,
-    # Staff change all groups on the roster.
+    # Students choose their own; staff change all on the roster.
     Action.GROUP_CHOOSE: frozenset({Standing.STUDENT}),
     Action.ASSIGNMENT_READ: _MEMBERS,
     Action.ASSIGNMENT_READ_DRAFT: _READERS,
@@ -143,6 +143,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.REGRADE: _TEACHERS,
     Action.VOID: _TEACHERS,
     Action.REGRADE_ANY: _PLATFORM,
+    # On boards and in every course.
     Action.VOID_ANY: _PLATFORM,
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,
@@ -167,7 +168,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUESTION_ANSWER: _GRADERS,
     Action.DISCUSSION_HIDE: _READERS,
     Action.AUDIT_READ: _TEACHERS,
-    # Everyone may with their own account; only admins with staff's.
+    # Everyone may do it with their own account; only admins with staff's.
     Action.ACCOUNT_EXPORT: _PLATFORM,
     Action.ACCOUNT_DELETE: _PLATFORM,
     # Teachers choose assignments from drafts.
@@ -185,9 +186,9 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.WORKER_DRAIN: _PLATFORM,
     Action.WORKER_RESUME: _PLATFORM,
     Action.SUBMISSION_REQUEUE: _PLATFORM,
-    # And everyone their own.
+    # Everyone may cancel their own.
     Action.SUBMISSION_CANCEL: _PLATFORM,
-    # Only its author; the log shows staff why an entry is gone.
+    # Only its author; staff may ask the log why an entry is gone.
     Action.ENTRY_WITHDRAW: frozenset(),
     Action.PLATFORM_AUDIT: _PLATFORM,
     Action.CHALLENGE_UPLOADS: _PLATFORM,
@@ -223,6 +224,7 @@ def standings(session: Session, user: User, course: int | None = None) -> frozen
 
 
 def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
+    """Over all courses."""
     found = standings(session, user)
     if user.teaches and Scope.STAFF in user.scopes:
         taught = [role.value for role in STAFF_OF_COURSE]
@@ -239,6 +241,7 @@ def role_in(session: Session, user: int, course: int) -> CourseRole | None:
 
 
 def courses_where(session: Session, user: User, action: Action) -> list[int]:
+    """Course ids, by the roles there only."""
     if Scope.STAFF not in user.scopes:
         return []
     roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[action]]

@@ -1,3 +1,5 @@
+"""Courses from a plan of the catalogue."""
+
 from __future__ import annotations
 
 from grader.challenge.course_plan import PlannedAssignment, read_plan
@@ -10,9 +12,8 @@ from grader.service.platform import Platform
 
 
 def create_course(platform: Platform, user: User, body: CourseBody) -> CourseView:
-    """``courses.create_course``, with the plan's assignments as drafts. Raises its errors, NotFound (no such
-    plan), and UnknownChallenge before anything is made.
-    """
+    """``courses.create_course``, with the plan's assignments as drafts. Raises its errors, NotFound (no such plan), and
+    UnknownChallenge before anything is made."""
     if body.first_day is None:
         return courses.create_course(platform, user, body)
     plan = read_plan(platform.catalogue.root, body.plan)
@@ -30,7 +31,7 @@ def _body(planned: PlannedAssignment, body: CourseBody) -> AssignmentBody:
     return AssignmentBody(
         title=planned.title,
         parts=[PartBody(challenge=part.challenge, weight=part.weight) for part in planned.parts],
-        # A day alone means its beginning; of a due date, its end.
+        # A day alone means its beginning, and of a due date its end.
         open_at=planned.open_on(body.first_day).isoformat(),
         due_at=planned.due_on(body.first_day).isoformat(),
     )

@@ -1,6 +1,5 @@
-"""For correctness and speedups, less a share for lateness. Speedups use the frozen baseline of the version
-and GPU model, not the judging machine's.
-"""
+"""Points for correctness and speedups, less a share for lateness. Speedups use the frozen baseline of the version and
+GPU model, not the judging machine's."""
 
 from __future__ import annotations
 
@@ -18,6 +17,8 @@ class Tier:
 
 @dataclass(frozen=True)
 class Scheme:
+    """``weight`` multiplies all."""
+
     correctness: float
     tiers: Sequence[Tier]
     weight: float = 1.0
@@ -29,9 +30,8 @@ class Scheme:
     def earned(
         self, accepted: bool, speedup: float | None, resolution: float, credit: float | None = None
     ) -> float:
-        """Before lateness. Tiers are reached within ``resolution`` (a share of the time). ``credit``: share
-        of correctness points if not accepted.
-        """
+        """Before lateness. Tiers are reached within ``resolution`` (a share of the time). ``credit``: share of
+        correctness points if not accepted."""
         if not accepted:
             return self.weight * self.correctness * (credit or 0.0)
         reached = 0.0 if speedup is None else speedup * (1 + resolution)
@@ -137,6 +137,7 @@ def kept_share(late_days: int, grace_days: int, percent: float) -> float:
 
 
 def lateness(points: float, late_days: int, grace_days: int, percent: float) -> Line | None:
+    """None if it was on time."""
     if late_days == 0:
         return None
     days = "1 day late" if late_days == 1 else f"{late_days} days late"

@@ -11,6 +11,7 @@ from grader.records.models import CurveRow
 from grader.schemas.gradebook import AssignmentGrade, CategoryGrade
 from grader.schemas.policy import Category, GradePolicy
 
+# The default scale of categories.
 _SCALE = 100.0
 _NAMES = ("p", "most", "mean", "highest")
 
@@ -54,7 +55,7 @@ def formula_of(text: str) -> Expression:
 
 @dataclass(frozen=True)
 class Rules:
-    """``curves``: by assignment (id)."""
+    """``curves``: by assignment (an id)."""
 
     policy: GradePolicy = field(default_factory=GradePolicy)
     curves: Mapping[int | None, Curve] = field(default_factory=dict)
@@ -63,7 +64,7 @@ class Rules:
         return self.policy.model_dump_json(), frozenset(self.curves.items())
 
     def most_by_staff(self, most: float) -> float | None:
-        """None: any number."""
+        """The limit of an override; None: any number."""
         percent = self.policy.override_percent
         return None if percent is None else most * percent / 100
 
@@ -97,7 +98,7 @@ class Total:
 
 
 def total(policy: GradePolicy, found: Sequence[AssignmentGrade]) -> Total:
-    """Before its curve."""
+    """Before the curve of the total."""
     if policy.categories:
         return _of_categories(policy, found)
     left_out = dict.fromkeys(_lowest(found, policy.drop), "dropped: the fewest points")
@@ -123,6 +124,7 @@ def _of_categories(policy: GradePolicy, found: Sequence[AssignmentGrade]) -> Tot
 def _category(
     category: Category, found: Sequence[AssignmentGrade], left_out: dict[str, str]
 ) -> CategoryGrade:
+    """Adds to ``left_out``."""
     mine = [given for given in found if given.category == category.name]
     left_out |= dict.fromkeys(_lowest(mine, category.drop), f"dropped: the fewest points of {category.name}")
     points, most = _sum(mine, left_out)
@@ -141,7 +143,7 @@ def _sum(found: Sequence[AssignmentGrade], left_out: Mapping[str, str]) -> tuple
 
 
 def _lowest(found: Sequence[AssignmentGrade], count: int) -> list[str]:
-    """By share of points, of equals the earlier; never all."""
+    """Lowest share of points, of equals the earlier; never all."""
     with_points = [given for given in found if given.counted_most]
     by_share = sorted(with_points, key=lambda given: (given.counted or 0.0) / (given.counted_most or 1.0))
     return [given.assignment for given in by_share[: min(count, max(0, len(with_points) - 1))]]

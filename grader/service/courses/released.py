@@ -1,4 +1,4 @@
-"""Students may read these only later."""
+"""What students may read only later."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def feedback_held(session: Session, row: SubmissionRow) -> bool:
 
 
 def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
-    """Students cannot read these assignments' (ids) feedback yet."""
+    """Ids with feedback that students cannot read yet."""
     settings = FeedbackRow
     query = select(settings.assignment_id).where(
         settings.assignment_id.in_(assignments),
@@ -40,9 +40,7 @@ def unreleased(session: Session, assignments: Sequence[int]) -> set[int]:
 
 
 def hidden_revealed(session: Session, user: int, challenge: str, at: datetime) -> bool:
-    """If an assignment reveals them, and every assignment and competition with the challenge has ended for
-    everyone.
-    """
+    """If an assignment reveals them, and every assignment and competition with the challenge has ended for everyone."""
     part = AssignmentPartRow
     found = session.execute(
         select(AssignmentRow, CourseRow)

@@ -80,6 +80,7 @@ class RosterPlan:
     _added: list[int] = field(default_factory=list)
 
     def make(self) -> None:
+        """Changes nothing in the database."""
         self.problems = [
             RosterProblem(line=problem.line, column=problem.column, text=problem.text)
             for problem in self.file.problems
@@ -119,6 +120,7 @@ class RosterPlan:
                     self.by_number.setdefault(row.person[1:], row.user_id)
 
     def _identified(self, line: RosterLine) -> tuple[int | None, CourseInvitationRow | None]:
+        """Named by account or address."""
         invited = self.known.invitations.get(line[EMAIL].lower()) if line[EMAIL] else None
         if line[ACCOUNT]:
             return self.known.by_account.get(line[ACCOUNT].lower()), invited
@@ -156,13 +158,13 @@ class RosterPlan:
             self._invitation(line)
 
     def _keys(self, line: RosterLine, user: int | None) -> list[object]:
-        """No two lines may share one."""
+        """No two lines may share one of these."""
         keys: list[object] = [line[EMAIL].lower()] if line[EMAIL] else []
         keys += [("#", line[NUMBER])] if line[NUMBER] else []
         return keys + ([user] if user is not None else [])
 
     def _user(self, line: RosterLine) -> int | str | None:
-        """None or an account; a text if it noted a problem."""
+        """None or an account; a text if there is a problem, which is noted."""
         user, invited = self._identified(line)
         if line[ACCOUNT]:
             if user is None:
@@ -239,7 +241,7 @@ class RosterPlan:
                 what.append("their link stops working")
             values |= {"sha256": None, "issued_at": None, "expires_at": None}
         if what or row.accepted_at is not None:
-            # The account is gone: the invitation is open again.
+            # The account is gone, so the invitation is open again.
             self._values.append((row, {**values, "person": person, "accepted_at": None, "user_id": None}))
             self._note(
                 line, line[EMAIL] or row.person, "change" if row.accepted_at is None else "return", what
@@ -296,6 +298,7 @@ class RosterPlan:
 
 
 def _person(line: RosterLine) -> str:
+    """Identifies the person in invitations."""
     return line[EMAIL].lower() or f"#{line[NUMBER]}"
 
 

@@ -128,7 +128,7 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
             )
         before = _facts(row)
         if body.on_roster and row.left_at is not None:
-            # Editing a roster cannot make staff.
+            # Editing a roster does not include making staff.
             row.role = CourseRole.STUDENT.value
             taught.let_back_in(course.session, row)
             courses.notify_added(course, [person.id])
@@ -165,10 +165,9 @@ def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) 
 
 
 def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -> RosterResult:
-    """Makes students match a table: known accounts join, others are noted for an invitation. With bad rows
-    nothing changes unless ``body.skip_bad``; removed people stay out unless ``body.let_back_in``. Idempotent.
-    Raises NotFound, NotAllowed, BadRequest.
-    """
+    """Makes students match a table: known accounts join, others are noted for an invitation. With bad rows nothing
+    changes unless ``body.skip_bad``; removed people stay out unless ``body.let_back_in``. Idempotent. Raises
+    NotFound, NotAllowed, BadRequest."""
     file = roster_file.parse(body.text)
     at = courses.reading if body.dry_run else courses.changing
     with at(platform, user, slug, Action.ROSTER_EDIT) as course:

@@ -25,6 +25,7 @@ def late_until_of(text: str | None, due_at: datetime, zone: ZoneInfo) -> datetim
 
 
 def window_of(session: Session, course: CourseRow, row: AssignmentRow, user: int) -> tuple[Window, bool]:
+    """And whether they are extended."""
     windows = Windows.read(session, course, [row])
     return windows.of(row, user, section_of(session, course.id, user))
 

@@ -40,7 +40,7 @@ class Launch:
     resource: str = ""
     resource_title: str = ""
     assignment: str = ""  # COURSE/ASSIGNMENT or empty
-    line_item: str = ""  # in the platform's gradebook
+    line_item: str = ""  # a column of the platform's gradebook
     scopes: tuple[str, ...] = ()
     selects: bool = False  # staff choose an assignment; the answer goes to ``return_url``
     return_url: str = ""

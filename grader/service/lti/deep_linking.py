@@ -144,7 +144,7 @@ def _signed_choice(platform: Platform, known: LtiPlatformRow, launch: Launch, it
 
 
 def frames(platform: Platform, number: int) -> list[str]:
-    """May show our pages in a frame."""
+    """Origins that may show our pages in a frame."""
     with platform.sessions() as session:
         row = session.get_one(LtiPlatformRow, number)
     addresses = [row.issuer, row.auth_url, row.token_url, *(f"https://{host}" for host in row.hosts)]

@@ -1,4 +1,4 @@
-"""By LTI Assignment and Grade Services. Safe to repeat: the latest timestamp wins."""
+"""Sends grades (LTI Assignment and Grade Services). Repeating is safe: the latest timestamp wins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ log = get_logger(__name__)
 _SCORE_TYPE = "application/vnd.ims.lis.v1.score+json"
 _ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS = 60
-# A token's last seconds are not used.
+# A token is unused in its last seconds.
 _TOKEN_MARGIN_SECONDS = 30
 # Worth another try. 409: the platform has a later timestamp.
 _AGAIN = frozenset({408, 409, 425, 429})
@@ -41,6 +41,8 @@ _GONE = frozenset({404, 410})
 
 @dataclass(frozen=True)
 class _Score:
+    """Held by this process."""
+
     id: int
     user: int
     points: float
@@ -53,7 +55,7 @@ class _Score:
 
 
 def deliver(platform: Platform) -> int:
-    """Returns how many were taken; safe in parallel. If a platform does not answer, its other grades wait."""
+    """Returns how many were taken; concurrent calls are safe. If a platform does not answer, its other grades wait."""
     taken, away = 0, set()
     for number, learning in _due(platform):
         if learning in away:
@@ -95,7 +97,7 @@ def _due(platform: Platform) -> Sequence[tuple[int, int]]:
 
 
 def _hold(platform: Platform, number: int) -> _Score | None:
-    """None if another process has it."""
+    """None if another process holds it."""
     now = utcnow()
     free = (
         LtiScoreRow.id == number,
@@ -175,6 +177,8 @@ def _scores_url(line_item: str) -> str:
 
 
 class _Tokens:
+    """Access tokens, cached for their lifetime."""
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, str], tuple[float, str]] = {}

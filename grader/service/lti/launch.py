@@ -1,7 +1,6 @@
-"""The platform calls us (``begin``), we send the browser back with state and nonce, and it returns a signed
-token (``receive``). A launch with an unknown account or course waits until somebody names them (``connect``,
-``link_course``).
-"""
+"""Launches. The platform calls us (``begin``), we send the browser back with state and nonce, and it returns a signed
+token (``receive``). If account or course are unknown, the launch waits until somebody names them (``connect``,
+``link_course``)."""
 
 from __future__ import annotations
 
@@ -52,7 +51,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True)
 class Begun:
-    """The browser returns with ``state``."""
+    """The browser must return with ``state``."""
 
     url: str
     state: str
@@ -60,10 +59,10 @@ class Begun:
 
 @dataclass(frozen=True)
 class Outcome:
-    user: User | None
+    user: User | None  # signed in by the launch
     path: str = "/lti/continue"
-    needs: Literal["", "account", "course", "nothing"] = ""  # to name first
-    problem: str = ""  # shown with ``needs``
+    needs: Literal["", "account", "course", "nothing"] = ""  # what somebody must name first
+    problem: str = ""  # shown with that request
 
 
 def find_platform(platform: Platform, params: Mapping[str, str]) -> LtiPlatformRow:
@@ -119,7 +118,7 @@ def begin(platform: Platform, params: Mapping[str, str]) -> Begun:
 
 
 def receive(platform: Platform, token: str, state: str) -> Launch:
-    """The token works once. Raises SignOnFailed, Unreachable."""
+    """Verifies the token, which works once. Raises SignOnFailed, Unreachable."""
     now = utcnow()
     with writing(platform.sessions) as session:
         row = session.scalar(
@@ -156,7 +155,7 @@ def pending(platform: Platform, state: str) -> Launch:
 
 
 def person_of(known: LtiPlatformRow, launch: Launch) -> Person:
-    """Verified if admins trust the platform's addresses."""
+    """Verified only if admins trust the platform's addresses."""
     return Person(
         authority=lti_platforms.authority(known),
         subject=launch.subject,
@@ -167,9 +166,7 @@ def person_of(known: LtiPlatformRow, launch: Launch) -> Person:
 
 
 def complete(platform: Platform, launch: Launch) -> Outcome:
-    """Signs in, enrols, stores the link, as far as rules allow. Raises SignOnFailed, NotAllowed (removed by
-    staff).
-    """
+    """Signs in, enrols, stores the link, as far as rules allow. Raises SignOnFailed, NotAllowed (removed by staff)."""
     with platform.sessions() as session:
         known = session.get_one(LtiPlatformRow, launch.platform)
         context = context_of(session, launch)
@@ -273,6 +270,7 @@ def _role_here(launch: Launch, teachers: Teachers) -> CourseRole | None:
 def _note_link(
     session: Session, known: LtiPlatformRow, context: LtiContextRow, course: CourseRow, launch: Launch
 ) -> str:
+    """Returns the assignment's slug or ""."""
     row = session.scalar(
         select(LtiLinkRow)
         .where(LtiLinkRow.context_id == context.id, LtiLinkRow.resource == launch.resource)
@@ -288,12 +286,12 @@ def _note_link(
     row.assignment_id = assignment.id
     row.title = launch.resource_title or assignment.title
     line_item, why_not = _line_item(known, launch)
-    # Platforms may name the column for some people only.
+    # The platform may name the column for some people only.
     if line_item or not row.line_item:
         row.line_item, row.why_not = line_item, why_not
     session.flush()
     if before != (row.assignment_id, row.line_item):
-        # All go to the new column.
+        # Send everything to the new column.
         again = {"state": LtiScoreState.PENDING.value, "tries": 0, "next_at": utcnow(), "sent_points": None}
         session.execute(
             update(LtiScoreRow)
@@ -336,6 +334,7 @@ def connect(platform: Platform, user: User, launch: Launch) -> None:
 
 
 def linkable(platform: Platform, user: User) -> list[tuple[str, str]]:
+    """Slugs and names."""
     with platform.sessions() as session:
         rows = session.scalars(
             select(CourseRow).where(CourseRow.archived_at.is_(None)).order_by(CourseRow.id.desc())

@@ -36,6 +36,8 @@ def read(platform: Platform, user: User, slug: str) -> LtiCourse:
 
 @dataclass(frozen=True)
 class Counted:
+    """A link's sent, waiting and failed grades."""
+
     assignment: str
     platform: str
     released: bool
@@ -46,7 +48,7 @@ class Counted:
 
 
 def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
-    """By link. Raises NotFound, NotAllowed."""
+    """By link, for the gradebook. Raises NotFound, NotAllowed."""
 
     def many(state: LtiScoreState) -> ColumnElement[int]:
         return func.coalesce(func.sum(case((LtiScoreRow.state == state.value, 1), else_=0)), 0)
@@ -85,7 +87,7 @@ def counted(platform: Platform, user: User, slug: str) -> list[Counted]:
 
 
 def release(platform: Platform, user: User, slug: str, number: int, released: bool) -> LtiCourse:
-    """Sent grades stay. Raises NotFound, NotAllowed, Conflict (no column)."""
+    """Starts or stops sending; sent grades stay. Raises NotFound, NotAllowed, Conflict (no column)."""
     with courses.changing(platform, user, slug, Action.LTI_SEND) as course:
         link = _link(course, number)
         if released and not link.line_item:

@@ -1,6 +1,5 @@
-"""Compares grades that platforms should have with those they have, which finds every change. Staff release a
-link once; then ``delivery`` sends.
-"""
+"""Compares grades that platforms should have with those they have: this finds every change. Staff release a link
+once; then ``delivery`` sends."""
 
 from __future__ import annotations
 
@@ -37,13 +36,13 @@ _DIGITS = 6
 
 
 def compare_if_due(platform: Platform) -> int:
-    """The number of changes."""
+    """Returns the number of changed grades."""
     every = timedelta(seconds=limits.SCORES_COMPARED_SECONDS)
     return compare(platform) if chores.may_begin(platform, _CHORE, every, utcnow()) else 0
 
 
 def compare(platform: Platform) -> int:
-    """For released links. The number of changes."""
+    """For released links. Returns the number of changes."""
     with platform.sessions() as session:
         found = session.scalars(
             select(LtiContextRow.course_id)
@@ -81,7 +80,7 @@ def compare_course(platform: Platform, course: int) -> int:
         }
     counted = 0
     for link, slug, learning in links:
-        if slug in unknown:  # must not lower grades there
+        if slug in unknown:  # a broken folder must not lower grades there
             continue
         wanted = {
             student.id: given
@@ -95,6 +94,7 @@ def compare_course(platform: Platform, course: int) -> int:
 
 
 def subjects_of(session: Session, known: LtiPlatformRow) -> dict[int, str]:
+    """Account id -> the platform's id."""
     authority = lti_platforms.authority(known)
     rows = select(IdentityRow.user_id, IdentityRow.subject).where(IdentityRow.authority == authority)
     return dict(session.execute(rows.order_by(IdentityRow.id.desc())).all())
@@ -111,9 +111,7 @@ def _note(
     digests: dict[int, str],
     now: datetime,
 ) -> int:
-    """No zero before the deadline without earlier points, nor later over a grade of another account of
-    theirs.
-    """
+    """No zero before the deadline without earlier points, nor later over a grade of another account of theirs."""
     counted = 0
     with platform.sessions() as session:
         rows = session.scalars(select(LtiScoreRow).where(LtiScoreRow.link_id == link)).all()
@@ -131,7 +129,7 @@ def _note(
     if not changes:
         return 0
     with writing(platform.sessions) as session:
-        # Against other comparisons and senders.
+        # Locked against other comparisons and senders.
         fresh = {
             row.user_id: row
             for row in session.scalars(

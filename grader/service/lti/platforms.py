@@ -1,4 +1,4 @@
-"""Learning platforms (LTI 1.3), our keys and configuration; by Authlib and joserfc."""
+"""Learning platforms (LTI 1.3), our keys and configuration. Uses Authlib and joserfc."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def tool(platform: Platform) -> LtiTool:
 
 
 def canvas_configuration(platform: Platform) -> dict[str, Any]:
+    """For a Canvas developer key."""
     ours = tool(platform)
     host = urlsplit(ours.launch_url).hostname or ""
 
@@ -90,6 +91,7 @@ def canvas_configuration(platform: Platform) -> dict[str, Any]:
 
 
 def public_keys(platform: Platform) -> dict[str, Any]:
+    """Made on first use."""
     signing_key(platform)
     with platform.sessions() as session:
         rows = session.scalars(select(LtiKeyRow).order_by(LtiKeyRow.created_at.desc())).all()
@@ -118,7 +120,7 @@ def _new_key() -> LtiKeyRow:
 
 
 def rotate_key(platform: Platform, user: User) -> str:
-    """Its id; the previous key stays published. Raises NotAllowed."""
+    """Returns its id; the previous key stays published. Raises NotAllowed."""
     check_admin(user)
     made = _new_key()
     with writing(platform.sessions) as session:
@@ -170,6 +172,7 @@ def add_platform(platform: Platform, user: User, body: LtiPlatformBody) -> LtiPl
 
 
 def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
+    """Adds the addresses that follow from its kind."""
     site = body.site.rstrip("/")
     if body.kind is not PlatformKind.OTHER and not site:
         raise BadRequest(
@@ -186,7 +189,7 @@ def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
             "jwks_url": f"{site}/mod/lti/certs.php",
         }
     elif body.kind is PlatformKind.CANVAS:
-        # Canvas's hosting signs in all schools at one address.
+        # In Canvas's hosting one address signs in for all schools.
         hosted = host.endswith(".instructure.com")
         central = "https://sso.canvaslms.com" if hosted else site
         known = {
@@ -247,7 +250,7 @@ def authority(row: LtiPlatformRow) -> str:
 
 
 def is_its_own(row: LtiPlatformRow, url: str) -> bool:
-    """Hosts that admins named: a launch's claim is not enough."""
+    """Only hosts that admins named: a launch's claim is not enough."""
     return urlsplit(url).netloc.lower() in {
         urlsplit(row.token_url).netloc.lower(),
         *(host.lower() for host in row.hosts),

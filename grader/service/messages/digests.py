@@ -1,7 +1,6 @@
-"""Mails of new notices, sent by a thread of one web process under a lease. Notices are marked with the mail's
-Message-ID before sending; afterwards as sent, or unmarked if refused. After an unknown outcome the mail is
-sent once more with the same Message-ID, by which programs recognise a copy.
-"""
+"""Mails with a person's new notices, sent by a thread of one web process under a lease. Notices are marked with the
+mail's Message-ID before sending; afterwards as sent, or unmarked if refused. After an unknown outcome the mail is
+sent once more with the same Message-ID, by which programs recognise a copy."""
 
 from __future__ import annotations
 
@@ -36,12 +35,12 @@ _SECRET = "notices"  # noqa: S105 - the name of one
 _ALL = "all"
 _MAC_CHARS = 32
 _LOOK_SECONDS = 60.0
-# The server probably refuses all.
+# The server probably refuses everything.
 _FAILURES = 3
 
 
 def send_if_due(platform: Platform) -> int:
-    """Every ``settings.digest_minutes``. The number of mails."""
+    """Sends every ``settings.digest_minutes``. Returns the number of mails."""
     if not mail.configured(platform.settings) or not platform.settings.digest_minutes:
         return 0
     every = timedelta(minutes=platform.settings.digest_minutes)
@@ -62,7 +61,7 @@ def send_if_due(platform: Platform) -> int:
 
 
 def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """One per person, while ``may_go_on``; first mails with unknown outcome. Their number."""
+    """One per person, while ``may_go_on``; first mails with unknown outcome. Returns their number."""
     with platform.sessions() as session:
         people = session.execute(
             select(UserRow.id, UserRow.name, UserRow.email)
@@ -101,7 +100,7 @@ class _Digest:
 
 
 def _left_open(platform: Platform, user: int) -> Sequence[str]:
-    """With unknown outcome, oldest first. For the lease's holder: nobody is sending them."""
+    """Mails with unknown outcome, oldest first. The lease's holder calls it, so nobody is sending them."""
     query = select(NoticeRow.mail_id).where(
         NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id.is_not(None)
     )
@@ -115,7 +114,7 @@ def _left_open(platform: Platform, user: int) -> Sequence[str]:
 
 def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -> _Digest | None:
     """Marks notices of ``mail_id`` (None: in no mail yet). None without notices, address or tries."""
-    # Counts that change go with the next mail.
+    # A count that is changing goes with the next mail.
     query = (
         select(NoticeRow)
         .where(NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id == mail_id)
@@ -199,8 +198,11 @@ def _mail(settings: Settings, name: str, digest: _Digest, taken: Callable[[], No
     mail.send(settings, digest.to, subject, text, headers, message_id=digest.message_id, taken=taken)
 
 
+# ---- turning mail off
+
+
 def unsubscribe_key(settings: Settings, user: int, kind: NoticeKind | None) -> str:
-    """Signed; works for ever without sign-in, as old mails stay."""
+    """Signed; works for ever without sign-in: old mails stay."""
     said = f"{user}.{kind.value if kind is not None else _ALL}"
     return f"{said}.{_mac(settings, said)}"
 
@@ -242,6 +244,8 @@ def _read(platform: Platform, key: str) -> tuple[int, Unsubscribed]:
 
 
 class DigestSender(Periodic):
+    """Runs in web processes."""
+
     def __init__(self, platform: Platform) -> None:
         super().__init__("digests", _LOOK_SECONDS)
         self._platform = platform
@@ -249,5 +253,5 @@ class DigestSender(Periodic):
     def run_once(self) -> None:
         try:
             send_if_due(self._platform)
-        except Exception as error:  # such as a lost database
+        except Exception as error:  # such as a lost database; retried
             log.warning("digests_failed", error=f"{type(error).__name__}: {error}")

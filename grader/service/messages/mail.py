@@ -1,4 +1,4 @@
-"""By SMTP, after the answer: response times reveal nothing."""
+"""Mail over SMTP, sent after the answer, so response times reveal nothing."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ class _Post:
 
 @functools.cache
 def _post() -> _Post:
-    # After the fork.
+    # Made after the fork.
     return _Post()
 
 
 def later(job: Callable[[], None]) -> None:
-    """In a thread; logs exceptions."""
+    """Runs in a thread; exceptions are logged."""
     _post().put(job)
 
 
 def settle(seconds: float = limits.MAIL_SECONDS) -> bool:
-    """For all jobs; False if one is unfinished."""
+    """Waits for all jobs; False if one is unfinished."""
     return _post().settle(seconds)
 
 

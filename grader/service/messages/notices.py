@@ -1,3 +1,5 @@
+"""Notices on the site; ``digests`` mails them."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
@@ -26,7 +28,7 @@ _TEXT_CHARS = 300
 
 
 def notify(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
-    """As ``users`` (ids) chose for the kind. ``path``: the event's page. Counts up that page's unread notice."""
+    """As ``users`` (ids) chose for the kind. ``path``: the event's page. Counts up an unread notice of that page."""
     gone = select(UserRow.id).where(UserRow.deleted_at.is_not(None))
     whom = set(users)
     whom -= set(session.scalars(gone.where(UserRow.id.in_(whom)))) if whom else set()
@@ -45,7 +47,7 @@ def notify(session: Session, users: Iterable[int], kind: NoticeKind, text: str, 
                 NoticeRow.read_at.is_(None),
             )
             .order_by(NoticeRow.id)
-            # A mail begun meanwhile lacks this.
+            # A mail that began meanwhile does not include this.
             .with_for_update()
         )
     }
@@ -119,6 +121,7 @@ def _unread(session: Session, user: int) -> int:
 
 
 def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
+    """Ignores unknown ones. Read ones are not mailed."""
     own = update(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.read_at.is_(None))
     if body.ids is not None:
         own = own.where(NoticeRow.id.in_(body.ids))

@@ -1,4 +1,4 @@
-"""A zip with a JSON-lines file per table, the secrets, and last a manifest with all hashes."""
+"""A backup: a zip with a JSON-lines file per table, the secrets, and last a manifest with all hashes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ _CHUNK = 1 << 20
 
 
 class BadBackup(GraderError):
+    """No whole backup, or not restorable here."""
+
     code = "bad_backup"
     status = 400
     exit_code = EXIT_USAGE
 
 
 class Member(Strict):
-    """``rows``: of tables."""
+    """``rows``: only of tables."""
 
     sha256: str
     rows: int | None = None
@@ -57,6 +59,7 @@ class Writer:
         self.members: dict[str, Member] = {}
 
     def add(self, name: str, lines: Iterable[bytes]) -> Iterator[int]:
+        """Yields the count of written lines."""
         digest, count = hashlib.sha256(), 0
         with self._file.open(_info(name), "w", force_zip64=True) as member:
             for line in lines:
@@ -79,7 +82,7 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 class Reader:
-    """Verifies every byte."""
+    """Every byte is verified."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         """Raises BadBackup, SchemaTooNew."""

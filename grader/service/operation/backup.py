@@ -18,23 +18,25 @@ from grader.records.schema import missing, revision_of
 from grader.service.operation.archive import FORMAT, ArchiveManifest, Writer, secret_member, table_member
 from grader.settings import Settings
 
-# A note per unfinished backup.
+# Holds a note for each unfinished backup.
 _NOTES = "backups-at-work"
 _PARTIAL = ".partial"
 
+# A table's name and its rows done.
 OnProgress = Callable[[str, int], None]
 
 
 class BackupFailed(GraderError):
+    """Nothing was written under that name."""
+
     code = "backup_failed"
 
 
 def backup(
     settings: Settings, engine: Engine, path: Path, on_progress: OnProgress = lambda _t, _n: None
 ) -> ArchiveManifest:
-    """All tables of one moment, readable only by the owner, or nothing. Raises Conflict (the file exists, or
-    nothing to back up), BackupFailed.
-    """
+    """All tables as of one moment, readable only by the owner, or nothing. Raises Conflict (the file exists, or
+    nothing to back up), BackupFailed."""
     if path.exists():
         raise Conflict(
             f"The file '{path}' already exists.", "Choose a new name; backups do not overwrite files."
@@ -56,10 +58,12 @@ def backup(
 
 
 def interrupted(settings: Settings) -> list[Path]:
+    """Left by killed backups, with sources and secrets."""
     return [partial for _, partial in _dead(settings.data_dir / _NOTES) if partial.is_file()]
 
 
 def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Whose process is gone, with their content."""
     for note in sorted(folder.glob("*")):
         with suppress(OSError, UnicodeError), note.open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # raises while its process lives
@@ -69,7 +73,7 @@ def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _noted(settings: Settings, partial: Path) -> Iterator[None]:
-    """The note survives if this process is killed."""
+    """Notes the file; the note survives if this process is killed."""
     folder = settings.data_dir / _NOTES
     note = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     with ExitStack() as stack:
@@ -89,7 +93,7 @@ def _noted(settings: Settings, partial: Path) -> Iterator[None]:
 
 @contextmanager
 def _snapshot(engine: Engine) -> Iterator[Connection]:
-    """Of the first read. SQLite in WAL mode lets others write meanwhile."""
+    """Sees the database as of the first read. SQLite in WAL mode lets others write meanwhile."""
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     with engine.connect() as connection:
         if connection.dialect.name == "postgresql":

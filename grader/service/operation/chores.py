@@ -1,6 +1,5 @@
-"""``may_begin`` suffices if two processes may do a chore. A long one ``is_due``, runs under a ``Lease``, then
-is ``done``: if its process dies, another continues after the lease.
-"""
+"""Periodic chores of one process. ``may_begin`` suffices if two may do it. A long chore ``is_due``, runs under a
+``Lease``, then is ``done``: if its process dies, another continues after the lease."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) ->
             due = ChoreRow.begun_at < before
             statement = update(ChoreRow).where(ChoreRow.name == name, due).values(begun_at=now)
             return changed(session, statement.execution_options(synchronize_session=False)) == 1
-    except IntegrityError:  # another was faster
+    except IntegrityError:  # another process was faster
         return False
 
 
@@ -42,7 +41,7 @@ def is_due(platform: Platform, name: str, every: timedelta) -> bool:
 
 
 def done(platform: Platform, name: str) -> None:
-    """For the lease's holder."""
+    """Called by the lease's holder."""
     with writing(platform.sessions) as session:
         session.merge(ChoreRow(name=name, begun_at=clock(session)))
 
@@ -74,6 +73,7 @@ class Lease:
 
 
 def take(platform: Platform, name: str) -> Lease | None:
+    """None if another process has it."""
     with platform.sessions() as session:
         now = clock(session)
     span = timedelta(seconds=limits.CHORE_LEASE_SECONDS)

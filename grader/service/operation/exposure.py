@@ -1,6 +1,5 @@
-"""Boxes that do not contain strangers' code (``local``, and ``bubblewrap`` without control groups for memory)
-must not serve other machines.
-"""
+"""Boxes that do not contain strangers' code (``local``, and ``bubblewrap`` without control groups for memory) must
+not serve other machines."""
 
 from __future__ import annotations
 

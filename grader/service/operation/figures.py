@@ -33,14 +33,14 @@ CACHE_SECONDS = 5.0
 
 
 def exposition(platform: Platform) -> bytes:
-    """Never raises: ``up`` is 0 for parts that are down."""
+    """For Prometheus. Does not raise: ``up`` is 0 for parts that are down."""
     folder = folder_of(platform.settings)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return _facts(platform, folder) + counted(folder)
 
 
 def _facts(platform: Platform, folder: Path) -> bytes:
-    """Shared by processes: a total that falls looks like a restart."""
+    """For all processes: a total that falls looks like a restart."""
     kept = folder / "facts.txt"
     with (folder / "facts.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -68,7 +68,7 @@ class _Facts(Collector):
         self._platform = platform
 
     def describe(self) -> list[Metric]:
-        return []  # registering would collect
+        return []  # or registering would collect
 
     def collect(self) -> Iterator[Metric]:
         platform = self._platform
@@ -167,9 +167,7 @@ def _up(name: str, about: str, there: bool) -> Metric:
 
 
 def check_scraper(settings: Settings, address: str | None, token: str | None) -> None:
-    """Raises NotFound (not for this address), NotSignedIn (wrong token), BadRequest (bad network in the
-    settings).
-    """
+    """Raises NotFound (not for this address), NotSignedIn (wrong token), BadRequest (bad network in the settings)."""
     if address is not None and _is_named(settings.metrics_allow, address):
         return
     if not settings.metrics_token or token is None:

@@ -48,9 +48,8 @@ def health(platform: Platform) -> Health:
 
 
 def ready(platform: Platform) -> Probe:
-    """The database answers, has exactly this release's tables, and takes writes. One query, and a write at
-    most every ``limits.WRITE_PROBE_SECONDS``.
-    """
+    """The database answers, has exactly this release's tables, and takes writes. One query, and a write at most every
+    ``limits.WRITE_PROBE_SECONDS``."""
     try:
         missing = schema.missing_of(platform.engine)
     except SchemaTooNew:
@@ -70,6 +69,7 @@ def _of_broken(platform: Platform) -> str:
 
 
 def catalogue_alerts(platform: Platform) -> list[Alert]:
+    """For broken challenges and an empty catalogue."""
     catalogue = platform.catalogue
     if not (broken := catalogue.broken()) and not catalogue.slugs():
         return [
@@ -89,6 +89,7 @@ _BROKEN_SECONDS = 10.0
 
 
 def broken_challenges(platform: Platform) -> list[str]:
+    """Slugs."""
     return platform.boards.recent(
         "broken challenges",
         _BROKEN_SECONDS,
@@ -164,6 +165,7 @@ def _queue(platform: Platform) -> PartHealth:
 def _workers(
     named: list[str], devices: list[str], alive: list[WorkerRow], compiling: list[WorkerRow]
 ) -> PartHealth:
+    """Every configured device needs a live worker."""
     counts = Counter(worker.device for worker in alive)
     counted = [f"{device}: {counts[device]} alive" for device in devices]
     if only := sum(not worker.device for worker in compiling):

@@ -1,3 +1,5 @@
+"""The platform's state for staff, and repairs without a shell."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -91,6 +93,7 @@ def _hour(hour: datetime, ended: dict[datetime, list[tuple[State, float | None]]
 
 
 def _part(values: Sequence[float], share: float) -> float | None:
+    """Of sorted ``values``."""
     return round(values[min(len(values) - 1, int(share * len(values)))], 2) if values else None
 
 
@@ -114,9 +117,8 @@ def _failures(session: Session) -> list[OurFailure]:
 
 
 def retry(platform: Platform, user: User | None, submissions: Sequence[str]) -> Requeued:
-    """Without names all that failed by the platform's fault. ``user`` None: a command on the server. Raises
-    NotAllowed, NotFound, Conflict.
-    """
+    """Without names all that failed through the platform's fault. ``user`` None: a command on the server. Raises
+    NotAllowed, NotFound, Conflict."""
     if user is not None:
         with platform.sessions() as session:
             permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)

@@ -31,10 +31,12 @@ from grader.service.platform import Platform
 from grader.service.submissions.waiting import compilers_of, judges_of
 from grader.wakeups import run_queue
 
+# Workers that ended earlier are not shown.
 _RECENTLY = timedelta(hours=1)
 
 
 def list_queues(platform: Platform) -> QueueList:
+    """Served, configured or with waiting submissions."""
     with platform.sessions() as session:
         paused = queues.pauses(session)
         devices = _devices(platform, session)
@@ -61,8 +63,7 @@ def list_queues(platform: Platform) -> QueueList:
 
 def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> QueueList:
     """``queue``: a device, ``compile`` or ``all``. Running submissions continue. Raises NotAllowed, NotFound,
-    BadRequest.
-    """
+    BadRequest."""
     check_staff(user)
     reason = " ".join(reason.split())
     if len(reason) > limits.REASON_CHARS:
@@ -125,6 +126,7 @@ def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
 
 
 def kind_of(platform: Platform, challenge: Challenge) -> JudgingReason:
+    """Chosen by staff, else by the track."""
     with platform.sessions() as session:
         return queues.kind_of(session, challenge.slug) or _of_track(platform, challenge)
 
@@ -156,7 +158,7 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
 
 
 def issue_missing_wakeups(platform: Platform) -> int:
-    """Their number. Skips paused queues. Raises redis.RedisError."""
+    """Returns their number. Skips paused queues. Raises redis.RedisError."""
     with platform.sessions() as session:
         paused = queues.pauses(session)
         waiting = session.execute(
@@ -192,11 +194,12 @@ def _check_queue(platform: Platform, session: Session, queue: str) -> None:
 
 
 def _waiting(session: Session, device: str) -> int:
+    """Not yet taken by a worker."""
     return session.scalar(select(func.count()).where(pending(), SubmissionRow.device == device)) or 0
 
 
 def _compiling(session: Session) -> int:
-    """Also those that the same worker runs next."""
+    """Counts also those that the same worker runs next."""
     return session.scalar(select(func.count()).where(SubmissionRow.state == State.COMPILING)) or 0
 
 

@@ -19,9 +19,8 @@ log = get_logger(__name__)
 
 
 def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
-    """With all attempts again; without names all failed ones but runs. Raises NotFound, Conflict (not failed,
-    or no source), and then does nothing.
-    """
+    """With all attempts again; without names all failed ones but runs. Raises NotFound, Conflict (not failed, or no
+    source); then nothing is done."""
     wanted = [submission.lower() for submission in submissions] or _failed(platform)
     done = []
     with writing(platform.sessions) as session:

@@ -34,9 +34,8 @@ def restore(
     replace: bool = False,
     on_progress: OnProgress = lambda _t, _n: None,
 ) -> ArchiveManifest:
-    """Verifies the whole backup first, and migrates last. Raises BadBackup, SchemaTooNew, Conflict (something
-    exists, or workers run), RestoreFailed, and then changes nothing.
-    """
+    """Verifies the whole backup first, and migrates last. Raises BadBackup, SchemaTooNew, Conflict (something exists,
+    or workers run), RestoreFailed; then nothing has changed."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _restore(settings, engine, Reader(archive), replace, on_progress)
@@ -87,11 +86,11 @@ def _refuse_while_workers_live(connection: Connection, settings: Settings) -> No
 
 
 def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> None:
-    """At the backup's revision, then migrates."""
+    """Creates the backup's revision, then migrates."""
     migrate(connection, found.manifest.schema_revision)
     tables = dump.tables(connection)
     for table in reversed(tables):
-        connection.execute(delete(table))  # migrations insert rows that the backup has
+        connection.execute(delete(table))  # the backup has rows that migrations insert
     for table in tables:
         member = table_member(table.name)
         if member not in found.manifest.members:
@@ -102,13 +101,12 @@ def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> Non
 
 
 def _stage_secrets(settings: Settings, secrets: dict[str, bytes], replace: bool) -> list[tuple[Path, Path]]:
-    """Next to their places. Raises Conflict (others exist), BadBackup (outside the folder), and then writes
-    nothing.
-    """
+    """Writes them next to their places. Raises Conflict (others exist), BadBackup (outside the folder); nothing is
+    written then."""
     folder = settings.data_dir / "secrets"
     places = {name: Path(os.path.normpath(folder / name)) for name in secrets}
     for name, secret in places.items():
-        # Checks the path that is written; the archive was checked.
+        # The archive was checked; this checks the path that is written.
         if secret.parent != Path(os.path.normpath(folder)):
             raise BadBackup(f"The backup would write {name!r} outside {folder}.", "Nothing was changed.")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

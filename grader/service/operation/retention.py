@@ -1,6 +1,4 @@
-"""Removes expired data and accounts' data. Verdicts, times, sources and everything behind boards stay; runs
-expire.
-"""
+"""Removes expired data and accounts' data. Verdicts, times, sources and everything behind boards stay; runs expire."""
 
 from __future__ import annotations
 
@@ -45,9 +43,9 @@ _NO_PASSWORD = "!"  # noqa: S105
 
 # A year's reports at once would block everyone for minutes.
 _BATCH = 500
-# For operators.
+# Kept for operators.
 _EXPIRED_DAYS = 30
-# Those without a GPU get new names.
+# Workers without a GPU get new names.
 _WORKER_DAYS = 30
 _NAMES: dict[type, str] = {SubmissionRow: "runs"}
 CHORE = "prune"
@@ -55,9 +53,8 @@ CHORE_HOURS = 24
 
 
 def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
-    """``days``: also reports and artefacts unused for that long, except of entries on boards. ``dry_run``
-    only counts.
-    """
+    """``days``: also reports and artefacts unused for that long, except of entries on boards. ``dry_run`` only
+    counts."""
     now = utcnow()
     before = now - timedelta(days=days) if days is not None else None
     with platform.sessions() as session:
@@ -77,7 +74,7 @@ def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
 
 
 def prune_if_due(platform: Platform) -> int:
-    """Daily, in one sweeper. The number of removed rows."""
+    """Daily, in one sweeper. Returns the number of removed rows."""
     if not chores.may_begin(platform, CHORE, timedelta(hours=CHORE_HOURS), utcnow()):
         return 0
     done = prune(platform, platform.settings.retention_days or None, dry_run=False)
@@ -85,6 +82,7 @@ def prune_if_due(platform: Platform) -> int:
 
 
 def _old_reports(before: datetime) -> Select[int, int]:
+    """Key and attempt of reports that ended long ago and are on no board."""
     stands = _standing()
     ended = and_(
         SubmissionRow.finished_at < before,
@@ -101,15 +99,14 @@ def _old_reports(before: datetime) -> Select[int, int]:
 
 
 def _standing() -> Select[int]:
-    """Each user's best per board and language: boards of one language and of earlier versions show other
-    entries.
-    """
+    """Each user's best per board and language: boards of one language and of earlier versions show other entries."""
     board = (
         SubmissionRow.challenge,
         SubmissionRow.version,
         SubmissionRow.device,
         SubmissionRow.language,
         SubmissionRow.user_id,
+        # The best ranked and the best withdrawn one.
         SubmissionRow.withdrawn_at.is_(None),
     )
     order = (SubmissionRow.time_us, SubmissionRow.created_at, SubmissionRow.id)
@@ -168,7 +165,7 @@ def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
         (TokenRow, TokenRow.expires_at < ago),
         (LinkRow, LinkRow.expires_at < ago),
         (DeviceCodeRow, DeviceCodeRow.expires_at < ago),
-        # With reports. Nothing refers to a run.
+        # With their reports. Nothing refers to a run.
         (SubmissionRow, and_(text(RUN), SubmissionRow.finished_at < now - timedelta(days=limits.RUN_DAYS))),
         (WorkerRow, gone),
         (NoticeRow, NoticeRow.created_at < now - timedelta(days=limits.NOTICE_DAYS)),
@@ -181,10 +178,9 @@ def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> 
 
 
 def forget(platform: Platform, name: str) -> Forgotten:
-    """Removes personal data (``grader.records.personal``). Verdicts and times stay under a generated name, so
-    ranks stay; a team's sources until the results. Backups still contain everything. Raises NotFound,
-    Conflict (being judged, last admin, last owner of a course).
-    """
+    """Removes personal data (``grader.records.personal``). Verdicts and times stay under a generated name, so ranks
+    stay; a team's sources until the results. Backups still contain everything. Raises NotFound, Conflict (being
+    judged, last admin, last owner of a course)."""
     with writing(platform.sessions) as session:
         user = session.scalar(select(UserRow).where(UserRow.name_key == name.lower()).with_for_update())
         if user is None or user.deleted_at is not None:
@@ -230,6 +226,7 @@ def _check_not_judged(session: Session, user: int, now: datetime) -> None:
 
 
 def _keep_grades_that_were_sent(session: Session, user: int, now: datetime) -> None:
+    """The platform keeps its grade."""
     being_sent = and_(LtiScoreRow.held_until.is_not(None), LtiScoreRow.held_until > now)
     session.execute(
         delete(LtiScoreRow).where(

@@ -1,6 +1,5 @@
 """Erases a name from rows that do not refer to the account: staff log, others' notices, teams, similar pairs,
-invitations, launches. ``grader.records.personal`` covers the rest.
-"""
+invitations, launches. ``grader.records.personal`` covers the rest."""
 
 from __future__ import annotations
 
@@ -36,10 +35,10 @@ from grader.records.models import (
 from grader.records.models.base import PUBLIC_ID_CHARS
 from grader.service.courses.permissions import Action
 
-# Why a deleted account's team was disqualified.
+# For the disqualification of a deleted account's team.
 NO_REASON = "The reason was removed with an account."
 
-# They name a person; None: any action.
+# Subjects that name a person; None: any action.
 _SUBJECTS: tuple[tuple[Action | None, str], ...] = (
     (None, r"/people/(?P<name>[^/]+)(?:/.*)?"),
     (None, r"/courses/[^/]+/(?:roster|staff)/(?P<name>.+)"),
@@ -63,14 +62,14 @@ _KEPT_FACTS = frozenset(
     }
     | {"withdrawn_at", "deleted", "edited", "submissions", "ordered", "left_out"}
 )
-# It names somebody in the inbox's log.
+# The inbox's log names somebody under this key.
 _REVIEWER = "reviewer"
 # Notices may contain only a reason's beginning.
 _REASON_CHARS = 100
 
 
 def erase(session: Session, user: UserRow, made_up: str) -> None:
-    """While name, address and rows are stored."""
+    """Call it while name, address and rows are still stored."""
     own = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
     _erase_subjects(session, user, made_up)
     _erase_what_is_about(session, user.id, own)
@@ -94,6 +93,7 @@ def erase(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
+    """Entries that name the person, an address, or roster data."""
     called: set[tuple[int | None, str]] = {(None, user.name.lower())}
     if user.email_key is not None:
         called.add((None, user.email_key))
@@ -132,6 +132,7 @@ def _plain(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
+    """Reasons of decisions about submissions, pairs, requests and regrades."""
     public = list(session.scalars(select(SubmissionRow.public_id).where(SubmissionRow.id.in_(own))))
     of_submissions = AuditRow.subject.startswith("/submissions/")
     start = len("/submissions/") + 1
@@ -155,7 +156,7 @@ def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
     asked = select(RegradeRequestRow.id).where(RegradeRequestRow.user_id == user)
     for number in session.scalars(asked):
         _blank_all(session, _ending(f"/regrade-requests/{number}"))
-    # Entries on changed ranks name teams, but their reason concerns the person.
+    # Entries about changed ranks name teams, but their reason is about the person.
     voided = select(SubmissionRow.public_id).where(
         SubmissionRow.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own)))
     )
@@ -182,9 +183,8 @@ def _parts(ids: list[str]) -> Iterator[list[str]]:
 
 
 def _erase_teams(session: Session, user: UserRow, made_up: str) -> None:
-    """Renames teams of that name. A disqualification's reason goes if nobody else is in the team, else only
-    names in it.
-    """
+    """Renames teams of that name. A disqualification's reason goes if nobody else is in the team, else only names in
+    it."""
     teams = session.execute(
         select(TeamRow, CompetitionRow.slug)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -257,7 +257,7 @@ def _without_all(names: list[str], facts: dict[str, Any] | None, made_up: str) -
 
 
 def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: str) -> None:
-    """Those that begin with the name, and team mates' about a void."""
+    """Notices that begin with the name, and team mates' about a void."""
     began = NoticeRow.text.startswith(f"{user.name} ", autoescape=True)
     for notice in session.scalars(select(NoticeRow).where(began)).all():
         notice.text = made_up + notice.text[len(user.name) :]
@@ -267,7 +267,7 @@ def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: s
     for reason, team in session.execute(voided.where(SubmissionRow.id.in_(own))).all():
         mates = select(RegistrationRow.user_id).where(RegistrationRow.team_id == team)
         told = NoticeRow.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
-        # Notices about their own results may read the same.
+        # Notices about their own results may have the same text.
         told &= NoticeRow.text.startswith("Your team's ")
         for notice in session.scalars(select(NoticeRow).where(NoticeRow.user_id.in_(mates), told)).all():
             notice.text = notice.text.partition(": ")[0]

@@ -1,4 +1,4 @@
-"""A submission's courses decide by their staff, else the platform by its."""
+"""A submission's courses, and who decides about it: their staff, else the platform's."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from grader.service.courses.permissions import Action
 
 
 def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
+    """None for competitions and practice."""
     return session.scalars(
         select(CourseRow)
         .join(MemberRow, MemberRow.course_id == CourseRow.id)
@@ -27,7 +28,7 @@ def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
 def check(
     session: Session, user: User, row: SubmissionRow, action: Action, elsewhere: Action
 ) -> CourseRow | None:
-    """None without one, if they may do ``elsewhere``. Raises NotAllowed."""
+    """None if there is none and they may do ``elsewhere``. Raises NotAllowed."""
     found = courses_of(session, row)
     for course in found:
         if permissions.may(permissions.standings(session, user, course.id), action):

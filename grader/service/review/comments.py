@@ -1,6 +1,5 @@
-"""By staff of a submission's course, else the platform's; and replies. Drafts, and all comments until the
-feedback's release, are for staff.
-"""
+"""Comments by staff of a submission's course, else the platform's, and replies. Drafts, and all comments until the
+feedback's release, are for staff."""
 
 from __future__ import annotations
 
@@ -93,7 +92,7 @@ def _is_taught(session: Session, row: SubmissionRow) -> bool:
 
 
 def list_comments(platform: Platform, user: User, submission: str) -> CommentList:
-    """By line. Raises NotFound."""
+    """Those that ``user`` may read, by line. Raises NotFound."""
     with platform.sessions() as session:
         return _view(_open(session, user, submission))
 
@@ -201,8 +200,7 @@ def _resolve(talk: _Discussion, comment: CommentRow, resolved: bool) -> None:
 
 def remove(platform: Platform, user: User, submission: str, number: int) -> CommentList:
     """One's own, or any for staff, who can still read it; others see that it existed. A draft without replies
-    disappears. Raises NotFound, NotAllowed.
-    """
+    disappears. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
@@ -220,13 +218,14 @@ def remove(platform: Platform, user: User, submission: str, number: int) -> Comm
 
 
 def _keep(talk: _Discussion, comment: CommentRow) -> None:
-    """Before the text changes."""
+    """Call it before the text changes."""
     talk.session.add(
         CommentEditRow(comment_id=comment.id, by_id=talk.user.id, text=comment.text, until=utcnow())
     )
 
 
 def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> None:
+    """The log omits texts."""
     if not talk.writes:
         return
     course = submissions.course_of(talk.session, talk.user, talk.row)
@@ -235,6 +234,7 @@ def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> N
 
 
 def _tell(talk: _Discussion, comment: CommentRow) -> None:
+    """Students about staff's, staff about students'."""
     if comment.draft or (comment.staff and talk.held):
         return
     row = talk.row

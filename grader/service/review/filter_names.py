@@ -18,7 +18,7 @@ from grader.service.courses import permissions
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 
-# More make too large a page; unlisted names can be typed.
+# More would make too large a page; unlisted names can be typed.
 LISTED = 1_000
 
 
@@ -46,7 +46,7 @@ def read(platform: Platform, user: User, action: Action) -> FilterNames:
 
 
 def _students(session: Session, user: User, courses: Collection[int]) -> list[tuple[str, str]]:
-    """Former members, too: their submissions stay."""
+    """Includes former members: their submissions stay."""
     member = MemberRow
     student = (member.user_id == UserRow.id, member.role == CourseRole.STUDENT.value)
     query = select(UserRow.name, func.max(member.full_name)).group_by(UserRow.name, UserRow.name_key)
@@ -87,7 +87,7 @@ def check(
     ):
         if name is None or name_key(name) in {name_key(name) for name in listed}:
             continue
-        # Perhaps unlisted, deleted, or former staff.
+        # The name may be unlisted, a deleted account, or former staff.
         if not (user.staff or names.more) or not _has_account(platform, name):
             raise _unknown(what, name, where, listed)
 

@@ -46,7 +46,7 @@ from grader.service.review import authority, voids
 from grader.service.submissions import submissions as reading
 
 _LISTED = 200
-# For the number next to the link.
+# The number next to the link counts no further.
 _COUNTED = 1_000
 _COUNT_SECONDS = 10.0
 _REQUEST, _ERROR = "regrade_request", "error_report"
@@ -55,9 +55,8 @@ NOBODY = "nobody"
 
 @dataclass(frozen=True)
 class InboxFilter:
-    """``mark``: a flag, ``similar``, ``regrade_request`` or ``error_report``. ``assignment`` needs
-    ``course``. ``reviewer``: a name or ``nobody``. ``outcome``: by default open.
-    """
+    """``mark``: a flag, ``similar``, ``regrade_request`` or ``error_report``. ``assignment`` needs ``course``.
+    ``reviewer``: a name or ``nobody``. ``outcome``: by default open."""
 
     course: str | None = None
     assignment: str | None = None
@@ -171,7 +170,7 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
         )
     }
     names = _names(session, [review for *_, review in found], [pair for pair, *_ in found])
-    # Those from elsewhere may be secret.
+    # Submissions from elsewhere may be secret.
     readable = reading.readable(session, user, {pair.other for pair, *_ in found})
     items = []
     for pair, assignment, course, review in found:
@@ -284,6 +283,8 @@ def _decided(review: ReviewRow | None, names: dict[int, str]) -> dict[str, objec
 
 @dataclass(frozen=True)
 class _Item:
+    """Either a submission's mark (``row``) or a ``pair``."""
+
     key: str
     review: ReviewRow
     course: CourseRow | None
@@ -329,9 +330,8 @@ def _may_review(session: Session, whom: UserRow, item: _Item) -> bool:
 
 
 def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
-    """All or none. ``void`` voids the result (of a pair: ``body.submissions``); ``fine`` and ``open`` neither
-    void nor restore. Raises NotFound, NotAllowed, BadRequest, Conflict (decided meanwhile).
-    """
+    """All or none. ``void`` voids the result (of a pair: ``body.submissions``); ``fine`` and ``open`` neither void
+    nor restore. Raises NotFound, NotAllowed, BadRequest, Conflict (decided meanwhile)."""
     needed = body.outcome in (Outcome.VOID, Outcome.TALK)
     with writing(platform.sessions) as session:
         _scope(session, user)

@@ -1,6 +1,5 @@
-"""Ordered, compared, then published or discarded by staff. Judgements have their own rows, queue behind all
-students, cost no attempt, and count and show only once published.
-"""
+"""Regrades: ordered, compared, then published or discarded by staff. Judgements have their own rows, queue behind all
+students, cost no attempt, and count and show only once published."""
 
 from __future__ import annotations
 
@@ -45,19 +44,17 @@ _LISTED = 200
 
 
 def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
-    """Under the shown version. Repeating it adds new and failed submissions. Leaves out those without source
-    and, for a challenge, those of competitions with a final or results. Raises NotFound, NotAllowed,
-    UnknownChallenge, ChallengeChanged, BadRequest, Conflict (nothing to judge, in another open regrade or
-    such a competition, an unpublished version, or more than ``limits.REGRADE_UNCONFIRMED`` without
-    ``body.confirm``).
-    """
+    """Under the shown version. Repeating it adds new and failed submissions. Leaves out those without source and, for
+    a challenge, those of competitions with a final or results. Raises NotFound, NotAllowed, UnknownChallenge,
+    ChallengeChanged, BadRequest, Conflict (nothing to judge, in another open regrade or such a competition, an
+    unpublished version, or more than ``limits.REGRADE_UNCONFIRMED`` without ``body.confirm``)."""
     with platform.sessions() as session:
         slugs = {first.challenge for first in choose(session, user, body).firsts}
     served = {slug: serve(platform, platform.catalogue.load(slug)) for slug in sorted(slugs)}
     _check_published(served.values())
     try:
         with writing(platform.sessions) as session:
-            for slug, folder in served.items():  # two orders take turns
+            for slug, folder in served.items():  # two orders at once take turns
                 versions.find(session, slug, folder.version, lock=True)
             chosen = choose(session, user, body)
             chosen.row.reason = audit.tidy_reason(body.reason, needed=True)
@@ -83,10 +80,8 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
 def start_version(
     platform: Platform, user: User, served: ServedVersion, ranked: set[int] | None
 ) -> tuple[int, int, int]:
-    """Publishing the version, perhaps a draft, publishes it. ``ranked``: only these ids. Returns the
-    regrade's number (0: nothing to order), queued ones, and those without source. The caller checks
-    permission.
-    """
+    """Publishing the version, perhaps a draft, publishes it. ``ranked``: only these ids. Returns the regrade's number
+    (0: nothing to order), queued ones, and those without source. The caller checks permission."""
     slug, version = served.challenge, served.version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)
@@ -174,6 +169,7 @@ def check(platform: Platform, user: User) -> None:
 
 
 def _check(session: Session, user: User) -> tuple[list[int], bool]:
+    """The user's courses, and whether they decide outside courses, too."""
     taught = permissions.courses_where(session, user, Action.REGRADE)
     standing = permissions.standings(session, user)
     mine = permissions.may(standing, Action.REGRADE_ANY)
@@ -234,6 +230,7 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
 
 
 def _tell(session: Session, row: RegradeRow) -> None:
+    """Each author, once per submission."""
     for item in regrades.items(session, row.id):
         if item.after.state is State.DONE:
             text = f"Your submission for {item.first.challenge} was regraded: {row.reason}"

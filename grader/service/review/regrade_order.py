@@ -98,11 +98,11 @@ def choose(session: Session, user: User, body: RegradeBody) -> Chosen:
 
 
 def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
-    """``user``: only theirs (an id), also as a partner."""
+    """Only ``user``'s (an id), also as a partner, if given."""
     parts = assignments.parts_of(session, [row.id for row in rows])
     found: dict[int, SubmissionRow] = {}
     for assignment in rows:
-        # Implied by the rule; an index needs it.
+        # The rule implies this; an index needs it.
         within: list[ColumnElement[bool]] = [
             SubmissionRow.challenge.in_([part.challenge for part in parts.get(assignment.id, [])]),
             SubmissionRow.created_at >= assignment.open_at,
@@ -122,7 +122,7 @@ def order(
     under: dict[str, int],
     confirm: str | None,
 ) -> tuple[RegradeRow, list[SubmissionRow]]:
-    """The regrade and the queued judgements. ``confirm`` None: not needed. Raises Conflict."""
+    """Returns the regrade and the queued judgements. ``confirm`` None: not needed. Raises Conflict."""
     left_out = sum(not first.source for first in firsts)
     firsts = [first for first in firsts if first.source]
     if not firsts:
@@ -196,6 +196,7 @@ def _queue_failed(
 
 
 def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
+    """Those that will get no verdict."""
     return [
         (item.item, session.get_one(SubmissionRow, item.first.id), item.after)
         for item in regrades.items(session, row.id)

@@ -1,6 +1,5 @@
-"""Students ask staff to look again. A request changes no points: staff override them, change rubric points,
-or order a regrade.
-"""
+"""Students ask staff to look again. A request changes no points: staff override them, change rubric points, or order
+a regrade."""
 
 from __future__ import annotations
 

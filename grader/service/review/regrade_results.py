@@ -61,6 +61,7 @@ def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> 
 
 
 def listed(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> list[RegradeView]:
+    """Without them."""
     return _view(platform, session, rows)
 
 
@@ -126,12 +127,13 @@ _ORDER = (Change.FAILED, Change.DOWN, Change.UP, Change.WAITING, Change.UNCHANGE
 
 
 def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
+    """Most important first."""
     ratio = pair.time_ratio or 1.0
     return _ORDER.index(pair.change), not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission
 
 
 def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
-    """If all finished judgements were published."""
+    """Grades as they would be if all finished judgements were published."""
     judged = frozenset(item.after.id for item in found if item.after.state is State.DONE)
     students = {item.first.user_id for item in found if item.after.state is State.DONE}
     challenges = {item.first.challenge for item in found}
@@ -244,11 +246,12 @@ def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> 
 
 
 def expected_s(session: Session, devices: Counter[str]) -> float | None:
-    """One worker per device; None if times are unknown."""
+    """For one worker per device; None if times are unknown."""
     return _takes_s(devices, _seconds(session, set(devices)))
 
 
 def _seconds(session: Session, devices: set[str]) -> dict[str, float | None]:
+    """Of one judgement, by device."""
     return {device: mean_seconds(session, device) for device in devices}
 
 

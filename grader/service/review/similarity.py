@@ -1,7 +1,6 @@
-"""Compared when staff ask, decided by a person. Counted submissions are compared with each other, with
-earlier ones from outside, and with staff's solution, without the starter. Outside authors and texts are
-hidden unless the reader may read them anyway. Pairs mark reports for staff, and for students once confirmed.
-"""
+"""Similar submissions: compared when staff ask, decided by a person. Counted ones are compared with each other, with
+earlier ones from outside, and with staff's solution, without the starter. Outside authors and texts are hidden unless
+the reader may read them anyway. Pairs mark reports for staff, and for students once confirmed."""
 
 from __future__ import annotations
 
@@ -52,9 +51,9 @@ from grader.service.platform import Platform
 from grader.service.submissions import submissions as reading
 from grader.similarity.comparison import Pair, Source, clusters
 
-# For sources that are not submissions.
+# Ids of sources that are not submissions.
 _SOLUTION = ""
-# The newest, one per author.
+# The newest ones, one per author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
 # Per process: its other requests wait.
@@ -62,9 +61,8 @@ _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Drops pairs that are no longer similar, unless decided or with a deleted side. Raises NotFound,
-    NotAllowed, Unreachable.
-    """
+    """Drops pairs that are no longer similar, unless decided or with a deleted side. Raises NotFound, NotAllowed,
+    Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
@@ -93,6 +91,7 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
 
 
 def _of_one_group(opened: OpenCourse, row: AssignmentRow, pair: Pair) -> bool:
+    """Handed in together, or in one group now."""
     session, at = opened.session, opened.row.id
     query = select(SubmissionRow.user_id).where(SubmissionRow.public_id.in_([pair.left, pair.right]))
     authors = session.scalars(query.distinct()).all()
@@ -106,6 +105,8 @@ def _of_one_group(opened: OpenCourse, row: AssignmentRow, pair: Pair) -> bool:
 
 @dataclass(frozen=True)
 class _Sources:
+    """Of one challenge in one language."""
+
     language: Language
     starter: str
     sources: Sequence[Source]
@@ -142,7 +143,7 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """Others', accepted before the opening, outside competitions."""
+    """Others' submissions accepted before the opening, outside competitions."""
     submission = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
@@ -167,7 +168,7 @@ def _earlier(
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
-    """None if its folder is broken: submissions are still comparable."""
+    """None if its folder is broken: submissions can still be compared."""
     try:
         return platform.catalogue.load(slug)
     except (ChallengeInvalid, UnknownChallenge):
@@ -389,7 +390,7 @@ def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow
 def decide(
     platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
 ) -> SimilarityReport:
-    """Raises NotFound, NotAllowed, BadRequest (confirming without a reason)."""
+    """Confirms, dismisses or reopens. Raises NotFound, NotAllowed, BadRequest (confirming without a reason)."""
     reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
     with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
         row = assignments.find(opened, assignment)

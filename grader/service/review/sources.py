@@ -1,4 +1,4 @@
-"""A ZIP, produced while it is read. File names are stable; the manifest comes first."""
+"""A ZIP of sources, produced while it is read. File names are stable; the manifest comes first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
         parts = assignments.assigned_by(session, row)
         found = _read(
             session,
-            # Implied by the rule; an index needs it.
+            # The rule implies this; an index needs it.
             SubmissionRow.challenge.in_(parts),
             SubmissionRow.created_at >= row.open_at,
             taught.belongs(AssignmentRow.id == row.id),
@@ -121,6 +121,7 @@ def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int, ExportedSource]]:
+    """Row ids and manifest entries, oldest first."""
     found = session.execute(
         select(
             *(
@@ -176,6 +177,7 @@ def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int,
 
 
 def _path(submission: Any) -> str:
+    """Only letters, digits, ``.``, ``_`` and ``-``."""
     file = f"{submission.created_at:%Y%m%dT%H%M%SZ}-{submission.public_id}{submission.language.suffix}"
     return f"{submission.challenge}/{submission.name}/{file}"
 
@@ -192,7 +194,7 @@ def _archive(platform: Platform, name: str, rows: Sequence[tuple[int, ExportedSo
 
 
 class _Sink:
-    """Write-only; drops data once it is taken."""
+    """A write-only file that drops data once it is taken."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

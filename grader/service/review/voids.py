@@ -1,4 +1,4 @@
-"""A void result does not count until restored: everywhere by the platform's staff, in a course by its."""
+"""A void result does not count until staff restore it: everywhere by the platform's staff, in a course by its."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def void(platform: Platform, user: User, submission: str, body: VoidBody) -> SubmissionView:
-    """Repeating it changes the reason. The attempt stays used. Raises NotFound, NotAllowed, BadRequest,
-    Conflict (no result).
-    """
+    """Repeating it changes the reason. The attempt stays used. Raises NotFound, NotAllowed, BadRequest, Conflict (no
+    result)."""
     with writing(platform.sessions) as session:
         void_in(platform, session, user, submission, body.reason, body.course)
     return get_submission(platform, user, submission)
@@ -164,6 +163,7 @@ def _note(
 
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
+    """Its author, and in a competition the team."""
     whose = {row.user_id, *groups.partners_of(session, row.id)}
     notices.notify(session, whose, NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
     if row.competition_id is not None and (mates := corrections.team_mates(session, row)):
@@ -173,7 +173,7 @@ def _tell(session: Session, row: SubmissionRow, text: str) -> None:
 
 @dataclass(frozen=True)
 class Power:
-    """``courses``: slugs; ``everywhere``: also on boards; ``void``: where they decide by default."""
+    """``courses``: slugs; ``everywhere``: also on boards; ``void``: whether it is void where they decide by default."""
 
     everywhere: bool
     courses: Sequence[str]
@@ -201,7 +201,7 @@ def power(platform: Platform, user: User, submission: str) -> Power | None:
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """Also by a judgement's id. Raises NotFound."""
+    """The submission, also by a judgement's id. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 

@@ -18,9 +18,8 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """At once if it waits or its lease is overdue; else its worker ends it within about a second. Idempotent.
-    Raises NotFound, NotAllowed, Conflict (done or failed).
-    """
+    """At once if it waits or its lease is overdue; else its worker ends it within about a second. Idempotent. Raises
+    NotFound, NotAllowed, Conflict (done or failed)."""
     with writing(platform.sessions) as session:
         # A worker may take or return it meanwhile.
         for _ in range(3):

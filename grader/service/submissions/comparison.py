@@ -1,4 +1,4 @@
-"""For the same challenge, version and device. ``opened`` decides who may see which."""
+"""Two kernels for the same challenge, version and device. ``opened`` decides who may see which."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from grader.service.platform import Platform
 from grader.service.submissions import opened
 from grader.service.submissions.submissions import find, readable
 
-# Listed entries, and shared ones examined.
+# Listed entries, and shared ones that are examined.
 _MOST, _MOST_ASKED = 20, 200
+# In addresses; a language follows.
 _STAFF = "staff-"
 
 
@@ -68,7 +69,7 @@ def compare(platform: Platform, user: User, submission: str, against: str = "") 
 
 
 def solution_is_open(platform: Platform, user: User, submission: str) -> bool:
-    """By this submission, which ``user`` may see."""
+    """True if this submission, which ``user`` may see, opens it."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         return _Choices(platform, session, user, row, _challenge(platform, row.challenge)).solution_open
@@ -87,6 +88,7 @@ def _solution(session: Session, user: User, submission: str) -> SubmissionRow:
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
+    """None if its folder is broken."""
     try:
         challenge = platform.catalogue.load(slug)
         _ = challenge.solutions, challenge.commentary  # raises if a file is unreadable
@@ -96,6 +98,8 @@ def _challenge(platform: Platform, slug: str) -> Challenge | None:
 
 
 class _Choices:
+    """What ``user`` may compare with ``row``."""
+
     def __init__(
         self,
         platform: Platform,
@@ -106,7 +110,7 @@ class _Choices:
     ) -> None:
         self._platform, self._session, self._user = platform, session, user
         self._row, self._challenge = row, challenge
-        # Others' submissions open nothing for a teacher.
+        # A teacher gets nothing by submissions of others.
         self._solved = row.user_id == user.id and opened.solves(session, row)
         self._names: Names | None = None
 
@@ -139,6 +143,8 @@ class _Choices:
         if row.user_id == self._row.user_id:
             return _kernel(self._session, row, f"{row.user.name}'s kernel {key}")
         return _kernel(self._session, row, f"the kernel of {self._name(row.user_id)}")
+
+    # ---- staff's ----
 
     def _of_staff(self) -> list[KernelChoice]:
         if self._challenge is None or not self.solution_open:
@@ -179,6 +185,8 @@ class _Choices:
         )
         return _Kernel(shown, _workloads(self._session, judged[0]) if judged else [])
 
+    # ---- the author's own ----
+
     def _own(self) -> list[KernelChoice]:
         rows = self._session.scalars(
             self._alike()
@@ -199,6 +207,7 @@ class _Choices:
         ]
 
     def _alike(self) -> Select[SubmissionRow]:
+        """For the same challenge, version and device."""
         table, row = SubmissionRow, self._row
         return select(table).where(
             table.challenge == row.challenge,
@@ -209,6 +218,8 @@ class _Choices:
             table.set_aside.is_(None),
             table.source != "",
         )
+
+    # ---- others' ----
 
     def _of_others(self) -> list[KernelChoice]:
         """Shared entries that the viewer sees; for staff, the first of all."""
@@ -256,6 +267,7 @@ def _kernel(session: Session, row: SubmissionRow, name: str) -> _Kernel:
 
 
 def _workloads(session: Session, row: SubmissionRow) -> list[WorkloadReport]:
+    """Only times and counters leave the report."""
     body = session.scalar(
         select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
     )

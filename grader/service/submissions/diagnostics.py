@@ -18,13 +18,13 @@ from grader.service.submissions import submissions
 _MOST = 100
 _MESSAGE_CHARS = 500
 
-# nvcc: `solution.cu(3): error: ...`, `solution.cu(3): warning #177-D: ...`; the host's compiler:
-# `solution.cu:1:10: fatal error: ...`.
+# nvcc: `solution.cu(3): error: ...`, `solution.cu(3): warning #177-D: ...`; the host's compiler: `solution.cu:1:10:
+# fatal error: ...`.
 _NVCC = re.compile(
     compiled_name() + r"\((\d{1,6})\): (?:catastrophic )?(error|warning)(?: (?:#[\w-]+))?: (.+)"
 )
 _GCC = re.compile(compiled_name() + r":(\d{1,6}):(?:(\d{1,6}):)? (?:fatal )?(error|warning): (.+)")
-# The judge's texts.
+# The judge's texts for exceptions while loading and in `solve`.
 _LOADING = re.compile(r"(\w{1,80}) in line (\d{1,6}): (.+)")
 _RAISED = re.compile(r"(\w{1,80}) while [\w .]{1,60} \(line (\d{1,6})\)(?:: (.*))?")
 # nvcc repeats the line, indented by two columns, and points below it.
@@ -58,6 +58,7 @@ def of_submission(platform: Platform, user: User, submission: str) -> Diagnostic
 
 
 def read(report: Report, source: str) -> list[Diagnostic]:
+    """Only those on a line of ``source``."""
     lines = source.split("\n")
     found = _of_log(report.compiler_log, lines)
     if not report.language.compiled:

@@ -17,7 +17,7 @@ _EARLIER_MOST = 50
 
 @dataclass(frozen=True)
 class Block:
-    """Half-open, from 0."""
+    """Ranges are half-open, from 0."""
 
     same: bool
     before: tuple[int, int]
@@ -46,6 +46,7 @@ class TimeChange:
 
     @property
     def tells(self) -> bool:
+        """True if the intervals do not overlap."""
         if not self.before or not self.after or self.factor is None:
             return False
         (low, high), (low_now, high_now) = self.before.ci_us, self.after.ci_us
@@ -54,7 +55,7 @@ class TimeChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """``fixed``, ``broken``: cases that both ran."""
+    """``fixed`` and ``broken``: names of cases that both ran."""
 
     before: JudgedSide
     after: JudgedSide
@@ -99,7 +100,7 @@ def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionV
 
 
 def blocks(before: str, after: str) -> list[Block]:
-    """If sources are too long, all between common beginning and end counts as changed."""
+    """If sources are too long, everything between the common beginning and end counts as changed."""
     old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])

@@ -17,7 +17,7 @@ from grader.service.platform import Platform
 
 
 class DraftChanged(Conflict):
-    """Changed in another window, likely by the same person."""
+    """Somebody, likely the same person, changed it in another window."""
 
     code = "draft_changed"
 
@@ -38,9 +38,8 @@ def get_draft(platform: Platform, user: User, challenge: str, language: str) -> 
 
 
 def keep_draft(platform: Platform, user: User, challenge: str, language: str, body: DraftBody) -> DraftView:
-    """Also an empty source. Raises UnknownChallenge, UnknownLanguage, BadSource, DraftChanged
-    (``body.based_on`` is not stored).
-    """
+    """Also an empty source. Raises UnknownChallenge, UnknownLanguage, BadSource, DraftChanged (``body.based_on`` is
+    not stored)."""
     source = _checked(body.source)
     place = _place(user, challenge, language)
     manifest = publication.load(platform, user, challenge).manifest

@@ -1,6 +1,5 @@
-"""By clang-format or ruff, without environment and configuration file, and bounded in input, output, memory
-and time.
-"""
+"""Formats a source by clang-format or ruff, without environment and configuration file, and bounded in input, output,
+memory and time."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ _COMMANDS: dict[bool, tuple[str, ...]] = {
 }
 _ADVICE = "The editor's own indentation works without it; staff can install the extra 'format'."
 _ERROR_CHARS = 300
-# ruff's; others, as of a crash, help nobody.
+# ruff's; other messages, as of a crash, help nobody.
 _SYNTAX = re.compile(r"Failed to parse solution\.py:(\d+):\d+: (.+)")
 _free = threading.BoundedSemaphore(limits.FORMATS_AT_ONCE)
 
@@ -73,7 +72,7 @@ def formatted(body: FormatBody) -> FormatView:
 
 def _run(command: Sequence[str], text: bytes) -> str:
     """Raises BadSource."""
-    # The kernel bounds files, not pipes.
+    # The kernel bounds the size of files, not of pipes.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
             command,
@@ -114,6 +113,6 @@ _BOUNDS = (
 
 @cache
 def _program(name: str) -> str | None:
-    """Only from this environment, by the operator."""
+    """Only from this environment: the operator installed it for this purpose."""
     near = Path(sys.prefix) / "bin" / name
     return str(near) if near.is_file() else None

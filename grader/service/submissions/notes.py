@@ -1,4 +1,4 @@
-"""Private: staff cannot read notes, not even in exports."""
+"""An author's private note: staff cannot read it, not even in exports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Who may read staff's solution and others' kernels: only after solving, never while they are of use.
-Everything that shows a source to others than author and staff asks here.
-"""
+"""Decides who may read staff's solution and others' kernels: only after solving, never while they are of use.
+Everything that shows a source to others than author and staff asks here."""
 
 from __future__ import annotations
 
@@ -64,7 +63,7 @@ def solution_opens(session: Session, user: User, challenge: Challenge) -> bool:
 
 
 def is_closed(session: Session, user: User, challenge: str) -> bool:
-    """For all but the user's own."""
+    """Only the user's own kernels can be open."""
     if _may_be_used(session, user, challenge):
         return True
     return _allowed_by_courses(session, [user.id], challenge) is False
@@ -99,7 +98,7 @@ def in_use(session: Session, user: int, challenge: str, at: datetime) -> bool:
 
 
 def _allowed_by_courses(session: Session, users: Collection[int], challenge: str) -> bool | None:
-    """None without assignments. Left courses count, or leaving would open solutions."""
+    """None without assignments. Courses that they left count, or leaving would open solutions."""
     part, assignment = AssignmentPartRow, AssignmentRow
     member = exists().where(MemberRow.course_id == assignment.course_id, MemberRow.user_id.in_(users))
     found = session.scalars(
@@ -113,7 +112,7 @@ def _allowed_by_courses(session: Session, users: Collection[int], challenge: str
 def open_kernels(
     platform: Platform, session: Session, viewer: User, challenge: str, rows: Iterable[SubmissionRow]
 ) -> Iterator[SubmissionRow]:
-    """Their authors share them with ``viewer``, who solved it, and both persons' courses allow it."""
+    """Solutions that their authors share with ``viewer``, who solved it, if both persons' courses allow it."""
     if is_closed(session, viewer, challenge):
         return
     for row in rows:
@@ -131,7 +130,7 @@ def _opens(platform: Platform, session: Session, viewer: User, row: SubmissionRo
 
 
 def sharing(session: Session, places: Collection[Place]) -> list[Place]:
-    """With anybody. ``open_kernels`` checks the viewer."""
+    """Shared with anybody. ``open_kernels`` checks the viewer."""
     chosen = func.coalesce(UserRow.preferences["kernels"].as_string(), ProfileAudience.PRIVATE.value)
     authors = set(session.scalars(select(UserRow.id).where(chosen != ProfileAudience.PRIVATE.value)))
     return [place for place in places if place.user in authors]

@@ -21,7 +21,7 @@ from grader.service.platform import Platform
 def progress(
     platform: Platform, user: User, of: str | None = None, challenges: Sequence[Challenge] | None = None
 ) -> Progress:
-    """In the curriculum's order. ``challenges``: from ``seen_challenges``. Raises NotAllowed, NotFound."""
+    """In the curriculum's order. ``challenges``: the result of ``seen_challenges``. Raises NotAllowed, NotFound."""
     if of is not None and of.lower() != user.name.lower() and not user.staff:
         raise NotAllowed("Only staff can see other people's progress.", "Leave out the name to see yours.")
     with platform.sessions() as session:
@@ -106,10 +106,12 @@ def _mark(tried: Sequence[Attempts]) -> Mark:
 
 
 def _best(found: Iterable[Best]) -> Best | None:
+    """Prefers GPUs."""
     return max(found, key=lambda item: (item.representative, item.speedup), default=None)
 
 
 def _next(lines: Sequence[ChallengeProgress]) -> str | None:
+    """The first unsolved one, if possible without unsolved prerequisites."""
     left = [line for line in lines if line.mark is not Mark.SOLVED]
     ready = [line for line in left if not line.missing]
     return next((line.slug for line in [*ready, *left]), None)

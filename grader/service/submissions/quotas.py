@@ -20,9 +20,8 @@ RUN_WINDOW_S = 3600.0
 
 
 def take(session: Session, settings: Settings, user: User, slug: str, now: datetime) -> int:
-    """How many more are possible. Call in the transaction that stores the submission, with its time. Raises
-    TooMany.
-    """
+    """Returns how many more are possible. Call it in the transaction that stores the submission, with its time.
+    Raises TooMany."""
     take_waiting(session, settings, user, now)
     scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
     used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
@@ -56,7 +55,7 @@ def take_waiting(session: Session, settings: Settings, user: User, now: datetime
 
 
 def take_run(session: Session, settings: Settings, user: User, now: datetime) -> int:
-    """How many more runs are possible. Raises TooMany."""
+    """Returns how many more runs are possible. Raises TooMany."""
     most = settings.runs_at_once
     if not _take_counted(session, user, quotas.RUNNING, most, now):
         running = quotas.read(session, user.id, quotas.RUNNING, now).used
@@ -75,7 +74,7 @@ def take_run(session: Session, settings: Settings, user: User, now: datetime) ->
 
 
 def take_card_tool(session: Session, user: User, now: datetime) -> None:
-    """CUDA's tools hold a GPU for seconds. Raises TooMany."""
+    """Tools of the CUDA toolkit hold a GPU for seconds. Raises TooMany."""
     most = limits.CARD_TOOL_RUNS_PER_HOUR
     if quotas.take(session, user.id, quotas.CARD_TOOLS, most, now, RUN_WINDOW_S) is None:
         use = quotas.read(session, user.id, quotas.CARD_TOOLS, now, RUN_WINDOW_S)

@@ -1,4 +1,4 @@
-"""On public cases: no rank, no attempt."""
+"""Runs on public cases: no rank, no attempt."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from grader.service.submissions.submit import SubmitOrder, take
 
 def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | None = None) -> SubmissionView:
     """Cancels the user's unfinished runs for the challenge. A repeated key returns its first run. Raises as
-    ``submit``; TooMany by limits for runs.
-    """
+    ``submit``; TooMany by limits for runs."""
     return take(platform, user, SubmitOrder.of(body, idempotency_key, run=True), _counted)
 
 

@@ -32,6 +32,7 @@ def run_changes(platform: Platform, user: User, run: str) -> RunChanges:
 
 
 def _earlier(session: Session, row: SubmissionRow) -> SubmissionRow | None:
+    """The last one before ``row`` that was judged."""
     other = aliased(SubmissionRow)
     return session.scalar(
         select(other)

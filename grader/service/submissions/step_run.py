@@ -13,8 +13,7 @@ def step_run(
     platform: Platform, user: User, submission: str, case: str, choice: StepChoice
 ) -> SubmissionView:
     """Runs the source again on a public case, with the same data, as ``user``, and records ``choice``. Raises
-    NotFound, BadRequest (a case that it did not run), Conflict (another version), and as ``run``.
-    """
+    NotFound, BadRequest (a case that it did not run), Conflict (another version), and as ``run``."""
     report = submissions.get_report(platform, user, submission)
     known = next(
         (each for each in report.cases if each.name == case and not each.hidden and each.on is None), None

@@ -1,3 +1,5 @@
+"""For operators, with the ids of logs."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -22,7 +24,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """None: all; without runs."""
+    """None matches everything; without runs."""
 
     challenge: str | None = None
     user: str | None = None

@@ -66,7 +66,7 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
     with platform.sessions() as session:
         row = find(session, user, submission)
         view = _views(platform, session, user, [row])[0]
-        # Unfinished ones are polled.
+        # Unfinished submissions are polled.
         said = _comments(session, user, row) if row.state.final else 0
         asked = quizzes.open_ones(session, row.id) if row.state is State.DONE else 0
         return view.model_copy(update={"comments": said, "questions": asked}) if said or asked else view
@@ -104,10 +104,9 @@ def list_submissions(
     runs: bool = False,
     wanted: SubmissionFilter | None = None,
 ) -> SubmissionList:
-    """Newest first, at most ``limit`` (up to 200), after ``older_than``. ``everyone`` needs staff; teachers
-    name a course in ``wanted``. Later judgements are listed with their submission. Raises NotFound,
-    NotAllowed, BadRequest (a time).
-    """
+    """Newest first, at most ``limit`` (up to 200), after ``older_than``. ``everyone`` needs staff; teachers name a
+    course in ``wanted``. Later judgements are listed with their submission. Raises NotFound, NotAllowed, BadRequest
+    (a time)."""
     history = _history(platform, user, challenge, everyone, runs, wanted or SubmissionFilter())
     with platform.sessions() as session:
         behind = find(session, user, older_than) if older_than is not None else None
@@ -153,7 +152,7 @@ def _has_shared(platform: Platform, user: User) -> bool:
 
 @dataclass(frozen=True)
 class _Assigned:
-    """Of an assignment or course: challenges and period."""
+    """An assignment's or course's challenges and period."""
 
     zone: ZoneInfo = _UTC
     taught: Taught | None = None
@@ -191,9 +190,8 @@ def get_source(platform: Platform, user: User, submission: str) -> SourceView:
 
 
 def get_report(platform: Platform, user: User, submission: str) -> Report:
-    """Without hidden cases' data for others than staff, unless an ended assignment reveals them. Raises
-    NotFound, Conflict (none yet).
-    """
+    """Without hidden cases' data for others than staff, unless an ended assignment reveals them. Raises NotFound,
+    Conflict (none yet)."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         body = session.scalar(
@@ -220,7 +218,7 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
     row = session.scalar(
         select(SubmissionRow)
         .where(SubmissionRow.public_id == submission.lower())
-        # Polls do not need it.
+        # Polls do not need the source.
         .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source), defer(SubmissionRow.own_case))
     )
     if row is None or not (
@@ -236,6 +234,7 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
 
 
 def readable(session: Session, user: User, submissions: Collection[str]) -> set[str]:
+    """Public ids that this user may see."""
     wanted = SubmissionRow.public_id.in_(submissions)
     if user.staff:
         return set(session.scalars(select(SubmissionRow.public_id).where(wanted)))
@@ -254,9 +253,7 @@ def readable(session: Session, user: User, submissions: Collection[str]) -> set[
 
 
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
-    """A final's judgement names hidden sizes and seeds, so it waits for the results, a regrade's for
-    publication.
-    """
+    """A final's judgement names hidden sizes and seeds, so it waits for the results, a regrade's for publication."""
     if row.user_id != user.id or row.set_aside is SetAside.REGRADE:
         return False
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
@@ -271,6 +268,7 @@ def _is_shared(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def hands_in(session: Session, user: User, row: SubmissionRow) -> bool:
+    """True for the author and partners."""
     return row.user_id == user.id or _is_shared(session, user, row)
 
 
@@ -281,7 +279,7 @@ def teaches(user: User) -> bool:
 def teaches_author(
     session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
 ) -> bool:
-    """By a right in a course of the submission."""
+    """True if ``user`` has that right in a course of the submission."""
     return any(
         Standing(membership.role) in TABLE[action]
         for membership in _taught_in(session, user, SubmissionRow.id == row.id)
@@ -289,13 +287,14 @@ def teaches_author(
 
 
 def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """In which ``user`` is staff."""
+    """A course of the submission in which ``user`` is staff."""
     return next(
         (membership.course_id for membership in _taught_in(session, user, SubmissionRow.id == row.id)), None
     )
 
 
 def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequence[Row[str, int, str]]:
+    """Public ids, courses, and the user's role."""
     if not teaches(user):
         return []
     student, teacher = MemberRow, aliased(MemberRow)

@@ -50,12 +50,11 @@ _KEY_CHARS = 128
 def submit(
     platform: Platform, user: User, body: SubmitBody, idempotency_key: str | None = None
 ) -> SubmissionView:
-    """A repeated key returns its first submission; ``body.reuse`` an identical judged one, marked ``reused``,
-    without an attempt. A competition's limits replace all others. Raises UnknownChallenge, UnknownLanguage,
-    UnknownDevice, LanguageNotServed, BadSource, BadRequest, TooMany, NotAllowed (an assignment's language or
-    device), Conflict (the key's first request differs), ChallengeChanged; in a competition also NotFound,
-    Conflict (no participant, or not their time).
-    """
+    """A repeated key returns its first submission; ``body.reuse`` an identical judged one, marked ``reused``, without
+    an attempt. A competition's limits replace all others. Raises UnknownChallenge, UnknownLanguage, UnknownDevice,
+    LanguageNotServed, BadSource, BadRequest, TooMany, NotAllowed (an assignment's language or device), Conflict (the
+    key's first request differs), ChallengeChanged; in a competition also NotFound, Conflict (no participant, or not
+    their time)."""
     return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
 
 
@@ -72,20 +71,20 @@ def take(
     platform: Platform, user: User, what: SubmitOrder, count: Count, reuse: bool = False
 ) -> SubmissionView:
     """Raises as ``submit``."""
-    # First: a client that keeps sending costs one read.
+    # Before anything that may have changed or that waits: a client that keeps sending costs one read.
     if (earlier := sent_before(platform, user, what)) is not None:
         return get_submission(platform, user, earlier)
     row = row_of(platform, user, what)
     return answer(platform, user, row, store(platform, user, row, what, count, reuse))
 
 
-# In the storing transaction: how many more are possible (None: any number). Raises TooMany.
+# In the storing transaction. Returns how many more are possible (None: any number). Raises TooMany.
 Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
 
 
 @dataclass(frozen=True)
 class SubmitOrder:
-    """``sha256``: of all that distinguishes requests under one ``key``."""
+    """``sha256``: of everything that distinguishes requests under one ``key``."""
 
     body: SourceBody
     run: bool
@@ -99,7 +98,7 @@ class SubmitOrder:
         """Raises BadRequest, BadSource, UnknownLanguage."""
         if key is not None and not 0 < len(key) <= _KEY_CHARS:
             raise BadRequest(f"An idempotency key must have 1 to {_KEY_CHARS} characters.")
-        # Lone surrogates in JSON get the error for text that is not UTF-8.
+        # Lone surrogates in JSON get the error of other text that is not UTF-8.
         source = decode(body.source.encode("utf-8", "surrogatepass"))
         language = language_of(body.filename, body.language)
         parts = [body.challenge, language, body.device or "", source]
@@ -139,7 +138,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
             competition = teams.competition_for(
                 session, user, body.competition, challenge.slug, language, body.device
             )
-            # The time of receipt is by this clock.
+            # This clock sets the time of receipt.
             if competition is not None and clock(session) < competition.ends_at:
                 kind = JudgingReason.COMPETITION
     if competition is not None:
@@ -187,8 +186,7 @@ def store(
 ) -> StoredSubmission:
     """Raises TooMany, Conflict, NotAllowed."""
     with writing(platform.sessions) as session:
-        # A user's submissions take turns, so keys cannot race. Rows may still refer to the user, as a
-        # partner's do.
+        # One user's submissions take turns, so keys cannot race. Rows may still refer to the user, as a partner's do.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update(key_share=True))
         if (earlier := _of_key(session, user, what)) is not None:
             return StoredSubmission(earlier, new=False, reused=False)
@@ -204,6 +202,7 @@ def store(
 
 
 def answer(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> SubmissionView:
+    """Issues the wake-up of a new one."""
     if not stored.new:
         view = get_submission(platform, user, stored.public_id)
         return view.model_copy(update={"reused": stored.reused})
@@ -268,6 +267,7 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
 
 
 def _device(devices: list[str], chosen: str | None, language: Language, challenge: Challenge) -> str:
+    """By default the first with the language and enough GPUs."""
     if chosen is not None and chosen not in devices:
         raise UnknownDevice(f"This platform has no device '{chosen}'.", f"Devices: {', '.join(devices)}.")
     gpus = challenge.manifest.gpus
@@ -311,5 +311,5 @@ def _filename(name: str, language: Language) -> str:
             f"The file name has {len(clean)} characters; the limit is {limits.FILENAME_CHARS}.",
             "Rename it.",
         )
-    # Dots alone are folders.
+    # Names of dots alone are folders.
     return clean if clean.strip(".") else f"solution{language.suffix}"

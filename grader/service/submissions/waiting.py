@@ -1,3 +1,5 @@
+"""A submission's place in its queue, expected wait, and reason."""
+
 from __future__ import annotations
 
 import math
@@ -27,10 +29,10 @@ from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
 
 # In shorter queues, overtaking takes little time.
 _FEW = 4
-# A longer wait allows more overtaking, for at most this many rounds.
+# A longer wait allows more overtaking: at most this many rounds.
 _ROUNDS = 12
 _CLOSE_SECONDS = 0.05
-# Less does not show a rate.
+# Fewer seconds do not show a rate.
 _SEEN = timedelta(seconds=10)
 
 
@@ -58,9 +60,11 @@ class QueueSnapshot:
 
     @cached_property
     def places(self) -> dict[int, int]:
+        """By row id; 1 = next."""
         return {queued.id: place for place, queued in enumerate(self.waiting, 1)}
 
     def place(self, row: SubmissionRow) -> int | None:
+        """1 = next; None if it is not waiting."""
         return self.places.get(row.id)
 
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
@@ -97,12 +101,14 @@ class QueueSnapshot:
         return waits
 
     def _until_free(self, worker: str, known: Durations) -> float:
+        """Seconds until ``worker`` takes another."""
         held = self.running.get(worker)
         if held is None:
             return 0.0
         return self._left(held, known) + known.pause
 
     def _left(self, held: Running, known: Durations) -> float:
+        """Seconds until it ends."""
         endless = endless_seconds(self.device)
         return known.left(held.elapsed, held.work, held.user, endless, limits.BOX_WALL_SECONDS)
 
@@ -116,6 +122,7 @@ class QueueSnapshot:
         return all(running is not None and running.elapsed > 2 * known.of(running.work) for running in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
+        """None while a worker has it, and after the end."""
         place = self.place(row)
         if place is None or row.state not in FREE:
             return None
@@ -138,6 +145,7 @@ class QueueSnapshot:
         return any(running.user == user and running.of_author for running in self.running.values())
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
+        """A reason that holds whatever its place."""
         uncompiled = row.state is State.QUEUED and row.language.compiled
         if paused := self.pauses.of(self.device) or (uncompiled and self.pauses.of(queues.COMPILE)):
             return _paused(paused)
@@ -149,7 +157,7 @@ class QueueSnapshot:
 
 
 class _Line:
-    """Of one priority, in the order in which workers take them."""
+    """Submissions of one priority, in the order in which workers take them."""
 
     def __init__(self, those: Iterable[Waiting]) -> None:
         self._coming = iter(those)
@@ -157,8 +165,7 @@ class _Line:
 
     def next(self, at: float, ends: Mapping[int, float]) -> Waiting | None:
         """For a worker free in ``at`` seconds: the first whose author has none running then, else the first.
-        ``ends``: of authors' last ones.
-        """
+        ``ends``: of authors' last ones."""
         for index, passed in enumerate(self._passed):
             if ends.get(passed.user, 0.0) <= at:
                 return self._passed.pop(index)
@@ -219,7 +226,7 @@ def expected(
 
 
 def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
-    # Running times are by the workers' clock.
+    # The workers' clock: running times count from it.
     now = clock(session)
     compilers = compilers_of(session, now, silent_s)
     compiled = bool(compilers.serving) or not any(language.compiled for language in languages_of(device))
@@ -284,7 +291,7 @@ def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
     return WaitsFor(reason=reason, text=text, since=those.seen)
 
 
-# Cheap to read for each request, and people watch it.
+# Cheap enough to read for each request, and people watch it.
 _SHORT = 50
 # Greatest age in longer queues; a new submission has no place at first.
 _KEPT_SECONDS = 1.0
@@ -298,15 +305,17 @@ class _Kept:
 
 
 class QueueSnapshots:
+    """One per process."""
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._kept: dict[str, _Kept] = {}
-        # Other requests wait and share the result.
+        # One at a time: other requests wait and share the result.
         self._lock = threading.Lock()
 
     def of(self, session: Session, row: SubmissionRow, silent_s: float) -> QueueSnapshot:
         """``silent_s``: see ``line_of``."""
-        # Before locking: holders of all connections may wait for the lock.
+        # Connect before locking: holders of all connections may wait for the lock.
         session.connection()
         with self._lock:
             kept = self._kept.get(row.device)
@@ -318,6 +327,7 @@ class QueueSnapshots:
 
 
 def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
+    """The snapshot's greatest allowed age; negative if it lacks the row."""
     if len(line.places) <= _SHORT:
         return -1.0
     return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS

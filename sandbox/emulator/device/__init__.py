@@ -1,5 +1,6 @@
-"""The device for the process (``host/``) of a student's host code, to which device pointers are plain
-numbers.
+"""The emulated GPU as a device for the process (``host/``) that runs a student's host code.
+
+To that process, device pointers are plain numbers.
 """
 
 from .. import HOST

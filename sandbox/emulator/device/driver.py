@@ -1,4 +1,4 @@
-"""A device of one call: it owns memory and modules, and answers like a driver."""
+"""A device of one call: it owns memory and modules, and answers requests like a driver."""
 
 from __future__ import annotations
 
@@ -43,20 +43,21 @@ from .requests import (
     UNWRITTEN_PATTERN_BYTES,
 )
 
+# Index: cudaMemcpyKind.
 _DIRECTIONS = (
     "cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
 )  # fmt: skip
 MEMORY_BYTES = 2 << 30
-# As on a card, in a sampled call; little is touched.
+# More in a sampled call, as on a card. Little of it is touched.
 SAMPLED_BYTES = 64 << 30
-# In a counted call, changed bytes of managed memory that the host sees: a flag or a count.
+# Changed bytes of managed memory that the host sees in a counted call: a flag or a count.
 MANAGED_TAKEN = 256
 _FROM_THE_HOST = (0, 1)
 _ACCESSES = ("accesses", "reads", "writes")
 _MOST_MISUSES = 16
 # A thread's, in PTX for sm_90.
 MOST_REGISTERS = 255
-# Not a fat binary.
+# PTX text, not a fat binary.
 _PLAIN = b"//"
 _INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX, _UNKNOWN = 1, 2, 98, 218, 999
 _NUMBERS = {
@@ -83,9 +84,9 @@ class _Allocated:
 
 
 class Device:
-    """Owns ``engine``. ``memory_bytes``: for programs. ``ptxas``: counts registers of PTX text. ``relayed``:
-    tensors are on the host and travel around each launch. ``line_at``: the source line of a place in the
-    host's library.
+    """Owns ``engine``. ``memory_bytes``: for programs. ``ptxas``: counts registers of PTX that comes as text.
+    ``relayed``: tensors are on the host and travel around each launch. ``line_at``: the source line of a
+    place in the host's library.
     """
 
     def __init__(
@@ -104,18 +105,20 @@ class Device:
         self.line_at: Callable[[int], int] = lambda place: 0
         # By module. ptxas is slow, and only the model needs it.
         self._not_assembled: dict[int, str] = {}
+        # See ``begin``.
         self._watched = self._limited = False
         # For ``TIME``: the first launch, and whether launches are counted only for it.
         self._timed_from, self._timed_apart = 0, False
         self._modules: list[Loaded | None] = []
-        # By module and other GPU.
+        # Variables on the other GPUs, by module and GPU.
         self._on_others: dict[tuple[int, int], Loaded] = {}
         self._allocated: dict[int, _Allocated] = {}
-        # Size, places of allocation and release.
+        # Size, and places of allocation and release.
         self._freed: dict[int, tuple[int, int, int]] = {}
         self._arguments: dict[int, str] = {}
-        # For copies: address -> size and host address.
+        # What copies may reach: address -> size and host address.
         self._memory: dict[int, tuple[int, int]] = {}
+        # As the host sees it.
         self._managed: dict[int, bytearray] = {}
         self.call = Call()
 
@@ -130,7 +133,7 @@ class Device:
         misalign: int = 0,
         gpu: int = 0,
     ) -> int:
-        """See ``Engine.adopt``."""
+        """See ``Engine.adopt``. Returns the device address."""
         with self.engine.on_gpu(gpu):
             address = self.engine.adopt(
                 data, size, name, misalign=misalign, written=written, constant=constant
@@ -144,7 +147,7 @@ class Device:
         self.engine.release(address, forget=True)
 
     def writer(self, address: int) -> Writer | None:
-        """With a copy's source line. None in a sampled call."""
+        """As ``Engine.writers``, with a copy's source line. None in a sampled call."""
         if self.engine.sample is not None:
             return None
         (found,) = self.engine.writers([address])
@@ -154,7 +157,7 @@ class Device:
         return replace(found, lines=(line,) if line else ())
 
     def begin(self, *, counted: bool = False, watched: bool = False) -> None:
-        """``counted``: count work for a modelled time, slower. ``watched``: count it for
+        """``counted``: count work for a modelled time, which is slower. ``watched``: count it for
         ``Returned.constructs``.
         """
         self._watched, self._limited = watched, counted
@@ -167,7 +170,7 @@ class Device:
         self._timed_from, self._timed_apart = 0, False
 
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
-        """Since ``begin``. The host code reports the arguments."""
+        """Since ``begin``. The arguments are the host code's report."""
         call = self.call
         call.findings = [self._with_lines(finding) for finding in call.findings]
         unfreed = [
@@ -183,6 +186,7 @@ class Device:
         )  # fmt: skip
 
     def _with_lines(self, finding: Finding) -> Finding:
+        """With the host code's lines of two racing works."""
         if finding.works is None:
             return finding
         mine, other = (replace(work, line=self.line_at(work.place)) for work in finding.works)
@@ -317,7 +321,7 @@ class Device:
         return 0, struct.pack("<Q", address)
 
     def _allocate_managed(self, body: bytes) -> tuple[int, bytes]:
-        """Counts as written: the host's writes are unknown."""
+        """All of it counts as written: the host's writes are unknown."""
         size, place = PLACED.unpack_from(body.ljust(PLACED.size, b"\0"))
         if size > self._left:
             return _NO_MEMORY, b""
@@ -437,6 +441,7 @@ class Device:
         return 0, b""
 
     def _really(self, stated: int, to: int, source: int) -> str:
+        """The direction that a copy really has."""
         if stated in _FROM_THE_HOST and self._range(source, 1) is not None:
             return (
                 f"its source is {self._name_of(source)}, which is device memory already. It is copied from there. "
@@ -445,6 +450,7 @@ class Device:
         return f"its target is {self._name_of(to)}, which is device memory. It is copied there"
 
     def _name_of(self, address: int) -> str:
+        """The device array that contains an address or ends there."""
         for start, (size, _) in self._memory.items():
             if start <= address <= start + size:
                 return array_name(self._arguments.get(start, "")) or "an allocation of cudaMalloc"
@@ -490,7 +496,7 @@ class Device:
         return self._range(address, 1) is not None and not managed
 
     def _range(self, address: int, size: int) -> int | None:
-        """The host address; None across a buffer's end."""
+        """The host address; None if it crosses a buffer's end."""
         for start, (length, data) in self._memory.items():
             if start <= address and address + size <= start + length:
                 return data + address - start
@@ -500,7 +506,8 @@ class Device:
         self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
 
     def written_by_host(self, size: int) -> None:
-        """A Python program wrote ``size`` bytes of an argument: on a card, at least a memset or a copy."""
+        """A program in Python wrote ``size`` bytes of an argument: on a card, that takes at least a memset or a
+        copy."""
         self._copies(size)
 
     def _copy(self, body: bytes) -> tuple[int, bytes]:
@@ -544,8 +551,8 @@ class Device:
         return 0, b""
 
     def _is_relays(self, to: int, source: int, kind: int, given: bytes) -> bool:
-        """A card's program would not copy: the tensor would stay on the device. Tensors over arguments are
-        not copied.
+        """True if a card's program would not copy: the tensor would stay on the device. Tensors over
+        arguments are not copied.
         """
         if not self._relayed or (to if kind == 1 else source) in self._arguments:
             return False
@@ -560,13 +567,14 @@ class Device:
         if held is None or len(pattern) != UNWRITTEN_PATTERN_BYTES:
             return _INVALID_VALUE, b""
         if self._filled == (address, size) and _repeats(ctypes.string_at(held, size), pattern):
-            # The relay's new tensors do not count; the rest was a real copy.
+            # A new tensor is the relay's; anything else was a real copy.
             self.call.copies, self.call.copied = self.call.copies - 1, self.call.copied - size
         self._filled = (0, 0)
         self.engine.unmark_written(address, size, pattern)
         return 0, b""
 
     def _is_too_much(self, size: int, what: str) -> bool:
+        """A sampled call leaves out large copies and memsets."""
         sample = self.engine.sample
         if sample is None or size <= sample.copied_bytes:
             return False
@@ -630,7 +638,7 @@ class Device:
                 assert self._ptxas is not None
                 text = self._not_assembled.pop(module)
                 loaded.registers, loaded.spills = assembled(text, self._ptxas)
-            # ptxas rejects it, so no card runs it; here it has the lowest occupancy.
+            # A card would not run it, since ptxas rejects it; it runs at the lowest occupancy.
             loaded.registers.setdefault(name, MOST_REGISTERS)
             params = body[LAUNCH_HEAD.size + length :]
             self.engine.launch(
@@ -662,6 +670,7 @@ class Device:
 
 
 def _architecture(target: str) -> int:
+    """80 for ``sm_80``; 0 if unknown."""
     found = re.match(r"sm_(\d{2,3})(?!\d)", target)
     return int(found[1]) if found else 0
 

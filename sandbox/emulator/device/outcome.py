@@ -10,6 +10,8 @@ from ..model import Launch
 
 @dataclass(frozen=True)
 class Misuse:
+    """A refused runtime call, or a remark on one."""
+
     kind: str  # double_free, bad_free, bad_copy, bad_launch, bad_symbol, not_here or device_memory_on_host
     line: int
     message: str
@@ -17,6 +19,8 @@ class Misuse:
 
 @dataclass(frozen=True)
 class Unfreed:
+    """An allocation that was not freed."""
+
     size: int  # in bytes
     line: int
 
@@ -30,19 +34,19 @@ class Returned:
     findings: list[Finding]
     unsupported: Unsupported | None
     refused: str
-    printed: bytes
-    instructions: int  # warps', of all launches
+    printed: bytes  # by kernels
+    instructions: int  # warps', in all launches
     launches: int
     unfreed: list[Unfreed]
     misuses: list[Misuse]
-    remarks: list[Misuse]  # on calls done differently than stated
-    forgotten: int  # own streams' work that nothing waited for
+    remarks: list[Misuse]  # on calls done differently from what they say
+    forgotten: int  # work on own streams that nothing waited for
     forgotten_lines: list[int]
-    counted: tuple[Launch, ...]  # if the call was counted
+    counted: tuple[Launch, ...]  # empty unless the call was counted
     modelled: float | None
     profile: dict[str, Any] | None
     taken: int  # bytes copied to the host
-    heap_leaked: tuple[int, int]  # number and bytes that kernels did not free
+    heap_leaked: tuple[int, int]  # allocations that kernels did not free, and their bytes
     broken: str  # traceback of our own fault
     constructs: dict[str, Any] | None = None
 

@@ -1,4 +1,4 @@
-"""A library's host code in its own process, which asks the device."""
+"""Runs a library's host code in its own process, which asks the device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .requests import HEADER, MOST_BYTES, MOST_SAID, REPLY, SAID
 
 
 def hide() -> None:
-    """The user's other processes cannot read or trace this one."""
+    """Keep the user's other processes from reading or tracing this one."""
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
 
 
@@ -31,7 +31,7 @@ class HostEnded(Exception):
 
 
 class LoadFailed(Exception):
-    pass
+    """The text is the dynamic linker's."""
 
 
 class HostProcess:

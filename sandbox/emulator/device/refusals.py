@@ -53,5 +53,6 @@ def why_not_that_gpu(numbers: Sequence[int]) -> str:
 
 
 def _shape(sizes: Sequence[int]) -> str:
+    """``1,024``, or ``16 x 16``."""
     last = max((i for i, size in enumerate(sizes) if size != 1), default=0)
     return " x ".join(f"{size:,}" for size in sizes[: last + 1])

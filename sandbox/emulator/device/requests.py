@@ -1,12 +1,16 @@
+"""A host process's requests, as in ``host/protocol.h``."""
+
 from __future__ import annotations
 
 import struct
 
 from ..names import MESSAGE, STREAMS
 
+# The runner's requests, too.
 MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN, GPU = (
     MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN GPU".split()
 )
+# struct order
 ORDER_OF = struct.Struct(f"<{2 + STREAMS}I")
 GPU_OF = struct.Struct("<II")
 UNWRITTEN_PATTERN_BYTES = 16
@@ -22,8 +26,8 @@ RANGE = struct.Struct("<QQ")
 TEXTURE_OF = struct.Struct("<QQ15I4f4x")
 # A number, and the asking place in the host code.
 PLACED = struct.Struct("<QI")
-# struct misused, before a name.
+# struct misused; a name follows.
 MISUSED_HEAD = struct.Struct("<II6Q")
-# struct kernel_facts, begins KERNEL's reply.
+# struct kernel_facts, which begins KERNEL's reply.
 KERNEL_FACTS = struct.Struct("<6I")
 MOST_BYTES = (1 << 31) + 4096

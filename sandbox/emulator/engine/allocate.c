@@ -1,3 +1,4 @@
+/* The only callers of malloc and its kin. */
 #include <stdlib.h>
 #include <string.h>
 

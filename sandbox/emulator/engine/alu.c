@@ -262,7 +262,7 @@ static inline uint16_t flushed_half(uint32_t bits) { return (uint16_t)(bits & 0x
 static inline float signed_as(float size, float a, float b) {
     return size != size ? size : copysignf(size, signbit(a) != signbit(b) ? -1.0f : 1.0f);
 }
-/* To a neighbour, if the rounding asks for it: numbers of one sign are ordered by their bits. */
+/* To a neighbour if the rounding asks for it: numbers of one sign are ordered by their bits. */
 static inline uint32_t moved(uint32_t bits, uint32_t sign, double near, double value, int how) {
     bool larger = near > value, smaller = near < value;
     int mode = how & 3;
@@ -533,6 +533,7 @@ const unsigned char alu_arities[] = {
 #define PAIR2(name, T, E) #T "x2 " #T "x2 " #T "x2",
 #define PAIR3(name, T, E) #T "x2 " #T "x2 " #T "x2 " #T "x2",
 #define CARRY(name, T) #T " " #T " " #T " pred pred",
+/* Types of d, a, b, c and e. */
 const char *const alu_types[] = {
 #include "alu.ops"
 };

@@ -1,9 +1,10 @@
-/* ex2, lg2, sin, cos and tanh with equal bits on every processor, unlike a C library's: basic arithmetic in double,
+/* ex2, lg2, sin, cos and tanh with the same bits on every processor, unlike a C library's: basic arithmetic in double,
  * rounded to float. Within an ulp, closer than PTX asks. */
 #ifndef APPROXIMATE_H
 #define APPROXIMATE_H
 #include "numbers.h"
 
+/* Horner's scheme, highest power first. */
 #define SERIES(sum, a, coefficients) \
     for (unsigned k = 0; k < sizeof coefficients / sizeof *coefficients; k++) sum = sum * (a) + coefficients[k]
 
@@ -42,7 +43,7 @@ static inline float log2_of(float x) {
     return (float)(exponent + s * sum * 0x1.71547652b82fep1);
 }
 
-/* Of 2/pi, behind the point. */
+/* Bits of 2/pi behind the point. */
 static const uint32_t TWO_OVER_PI[] = {
         0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
 /* The rest by pi/2, to the nearest multiple, whose last two bits go to ``quadrant``. */

@@ -1,4 +1,4 @@
-/* sm_90's waits for mbarriers and clusters; other asynchronous instructions have their files. */
+/* sm_90's asynchronous instructions: waits for mbarriers and clusters; others have their files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +79,7 @@ static int waits(struct warp *w, const struct row *r, uint32_t mask) {
         clock_learn(w, it->clock ? it->clock + w->block->launch->clock_words : NULL);
         clock_reaches(w, clock_mbarrier_slot(owner, number), it->completed);
     }
-    /* May time out, but only once the whole block waits. */
+    /* It may time out, but only once the whole block waits. */
     if (!done && r->size == MBARRIER_TRY && w->block->stalls == 0) return ASYNC_BLOCKED;
     if (!done) w->failed = 1;
     uint32_t *out = u32_of(w, r->d);

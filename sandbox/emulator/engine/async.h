@@ -1,3 +1,4 @@
+/* Of sm_90's asynchronous instructions. */
 #ifndef ASYNC_H
 #define ASYNC_H
 #include "engine.h"
@@ -14,8 +15,7 @@ struct mbarrier {
     uint64_t pending_cycle, cycle;
 };
 
-/* ``data``: the bytes, unless copied from the block ``from``. ``how``: 0, or 1 + an atomic operation | its type <<
- * 8. */
+/* ``data``: the bytes, unless copied from the block ``from``. ``how``: 0, or 1 + an atomic operation | its type << 8. */
 struct transfer {
     struct warp *warp;
     struct block *to, *from;
@@ -30,19 +30,21 @@ uint32_t clock_slot(const struct warp *, uint32_t kind);
 uint32_t clock_mbarrier_slot(const struct block *, uint32_t number);
 void clock_join(uint32_t *into, const uint32_t *from, uint32_t words);
 void clock_publish(struct warp *, uint32_t *into);
-/* ``from`` NULL: unknown, so everything. */
+/* ``from``: NULL if unknown: everything. */
 void clock_learn(struct warp *, const uint32_t *from);
 void clock_reaches(struct warp *, uint32_t slot, uint32_t epoch);
 void clock_fence(struct warp *);
 
 /* mbarriers.c: 1, or NULL for a recorded fault. */
 int mbarrier_run(struct warp *, const struct row *, uint32_t mask);
+/* Of a lane's operand a. */
 struct mbarrier *mbarrier_at(struct warp *, const struct row *, int lane, struct span *);
 struct mbarrier *mbarrier_of(
         struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
 /* ``bytes``: fewer to wait for, or more if negative. */
 int mbarrier_completes(struct warp *, const struct row *, struct block *, struct mbarrier *, int64_t bytes, int lane);
 int mbarrier_expects_one(struct warp *, const struct row *, int lane);
+/* Of a lane, after its copies. */
 int mbarrier_late_arrives(struct warp *, const struct row *, uint64_t address, int lane);
 /* A lane accesses the 8 bytes, for the race check. */
 void mbarrier_touched(struct warp *, const struct row *, struct span *, int lane, bool writes, bool atomic);

@@ -1,6 +1,6 @@
 /* Bulk and tensor copies (TMA): one thread starts them, the multiprocessor finishes them.
  *
- * As late as possible: at a wait for their mbarrier or, to global memory, for their group. */
+ * They happen as late as possible: at a wait for their mbarrier or, to global memory, for their group. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #define MOST_TRANSFER_BYTES (64u << 20)
 #define MAP_SIGNATURE 0x70616d726f736e74ull /* in host/driver.c, too */
 
-/* 128 bytes by host/driver.c and tensormap.replace, which the program may overwrite. Dimensions and rank are minus
- * one. */
+/* 128 bytes by host/driver.c and tensormap.replace, which the program may overwrite. Dimensions and rank are stored
+ * minus one. */
 struct tensor_map {
     uint64_t signature, address, strides[4];
     uint32_t sizes[DIMENSIONS];
@@ -23,6 +23,7 @@ struct tensor_map {
     uint8_t steps[DIMENSIONS], type, rank, swizzle, fill, rest[39];
 };
 static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* by CUtensorMapDataType */
+/* What one copy moves. */
 struct part {
     struct tensor_map map;
     int64_t at[DIMENSIONS];

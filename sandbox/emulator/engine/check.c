@@ -1,10 +1,10 @@
-/* Finds races, unwritten values, and a fault's place.
+/* Finds races, unwritten values, and the place of a fault.
  *
- * A segment is a warp's work between two synchronisations. Each granule of memory (at most 4 bytes) remembers segment
- * and lane of its last write and of one read. Accesses race unless they are one thread's, a barrier is between them, or
- * one block published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
+ * A segment is a warp's work between two synchronisations. Each granule of memory (at most 4 bytes) remembers the
+ * segment and lane of its last write and of one read. Accesses race unless they are one thread's, a barrier is between
+ * them, or one block published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
  *
- * Without the address, this misses races, but reports no false ones. */
+ * That rule ignores the address, so it misses races, but reports no false ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,7 +209,7 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
             lane, region, (int64_t)offset, size, writes, &other);
 }
 
-/* Others than the recorded lane may have read it since. */
+/* Lanes other than the recorded one may have read it since. */
 static bool many_unordered(const struct warp *w, uint32_t old) {
     if (w->seen || of_another_launch(w, old)) return false; /* clocks know one reader only */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
@@ -223,7 +223,7 @@ struct stored {
     bool same;
 };
 
-/* Another block soon stores the same value; its check comes first. */
+/* Another block stores the same value soon; its check comes first. */
 static bool soon_same(struct warp *w, const struct row *r, const struct stored *it, uint32_t size, uint32_t old) {
     struct launch *launch = w->block->launch;
     if (it == NULL || segment_at(launch->engine, SEGMENT(old))->block == w->block->number) return false;
@@ -243,7 +243,7 @@ static inline void note_read(struct region *region) {
     if (!region->was_read) __atomic_store_n(&region->was_read, true, __ATOMIC_RELAXED);
 }
 
-/* ``stored`` NULL: unknown. */
+/* ``stored``: NULL unless known. */
 static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset,
         uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment,
         uint32_t floor) {
@@ -302,7 +302,7 @@ struct checked {
     const struct warp *w;
     uint32_t *written, *read, *read_too;
     uint32_t segment, lowest, shift, each; /* each: a lane's granules */
-    bool was_written, was_read; /* false: entries are zeros, and a look would fetch their pages */
+    bool was_written, was_read; /* if false, entries are zeros, and a look would fetch their pages */
     struct relations write, reader;
 };
 
@@ -331,7 +331,7 @@ static inline void note_reader(struct checked *it, uint64_t granule, uint32_t mi
     }
 }
 
-/* ``touch`` for granules of a lane that cannot race. False: it did nothing, because one may. */
+/* As ``touch``, for granules of a lane where nothing can race. False: it did nothing, because something may. */
 static inline bool read_quietly(struct checked *it, uint64_t first, uint32_t mine) {
     for (uint64_t g = first; g < first + it->each; g++)
         if (it->was_written && !is_before(it, &it->write, it->written[g], mine)) return false;
@@ -358,7 +358,8 @@ static inline bool update_quietly(struct checked *it, uint64_t first, uint32_t m
     return true;
 }
 
-/* All entries from ``lowest`` on are the newest one's segment's and, if that only orders lanes, each lane's own. */
+/* Whether all entries from ``lowest`` on are the newest one's segment's and, if that only orders lanes, each lane's
+ * own. */
 static inline __attribute__((always_inline)) bool row_before(
         const uint32_t *entries, uint32_t newest, uint32_t each, uint32_t lowest, enum relation relation) {
     uint32_t other = 0, apart = 0, count = LANES * each;
@@ -400,7 +401,7 @@ static bool all_quietly(struct checked *it, uint64_t first, bool writes) {
     }
 }
 
-/* All lanes read one word, noted with MANY. */
+/* All lanes' read of one word, noted with MANY. */
 static void check_word(struct warp *w, const struct row *r, struct region *region, struct checked *it, uint64_t offset,
         uint32_t size, uint32_t mask, uint32_t floor) {
     uint32_t segment = it->segment, one = (uint32_t)__builtin_ctz(mask),
@@ -426,7 +427,7 @@ static void check_word(struct warp *w, const struct row *r, struct region *regio
     }
 }
 
-/* Segments before it certainly came before. */
+/* Entries of segments before it certainly came before. */
 static inline uint32_t floor_of(const struct warp *w, const struct region *region) {
     if (!region->owner) return w->block->launch->floor;
     return w->seen ? region->owner->first_segment : w->block->interval_first;
@@ -462,7 +463,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     uint32_t shift = it.shift;
     if (writes) note_written(region);
     else note_read(region);
-    /* Whole granules, as accesses are aligned, unless the array begins within one. */
+    /* Whole granules, because accesses are aligned, unless the array begins within one. */
     bool quiet = it.each << shift == size && (offsets[__builtin_ctz(mask)] & (granule - 1)) == 0;
     if (quiet && mask == EVERY && !atomic && in_a_row(offsets, size) && all_quietly(&it, offsets[0] >> shift, writes))
         return;
@@ -474,7 +475,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             return;
         }
     }
-    if (!writes && size == granule) { /* noted, and not written since */
+    if (!writes && size == granule) { /* noted already, and not written since */
         uint64_t first = offsets[__builtin_ctz(mask)];
         uint32_t missing = 0, late = 0, base = ENTRY(segment, 0);
         for (int i = 0; i < LANES; i++) {
@@ -486,7 +487,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             late |= (uint32_t)(last >= it.lowest) << i;
         }
         if (!(missing & mask)) return;
-        if (quiet && !(late & mask)) { /* not written since: nothing races */
+        if (quiet && !(late & mask)) { /* nobody wrote it since: nothing races */
             for (uint32_t left = missing & mask; left; left &= left - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(left), mine = base | lane;
                 uint64_t at = offsets[lane] >> shift;
@@ -501,7 +502,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
         uint32_t mine = ENTRY(segment, lane);
-        if (!writes && size == granule) { /* usual case: as above */
+        if (!writes && size == granule) { /* common case: as above */
             uint32_t last = it.was_written ? region->written[offset >> shift] : 0,
                      reader = region->read[offset >> shift];
             if ((last < it.lowest || last == mine) && reader >= it.lowest && (reader & MANY || reader == mine))
@@ -531,7 +532,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
 }
 
-/* ``count`` entries of a line come before all accesses of its lanes; ``place``: of the line's first granule. */
+/* Whether ``count`` entries of a line come before all accesses of its lanes; ``place``: of the line's first granule. */
 static bool line_before(struct checked *it, struct relations *kept, const uint32_t *entries, uint32_t count,
         const struct tile_lanes *lanes, uint32_t place, uint32_t *newest) {
     uint32_t most = 0, other = 0;
@@ -549,7 +550,7 @@ static bool line_before(struct checked *it, struct relations *kept, const uint32
     return true;
 }
 
-/* Notes reads of a line, like ``check_access`` one by one. ``last``: the newest write. */
+/* Notes reads of a line, as ``check_access`` does one by one. ``last``: the newest write. */
 static void note_line(struct checked *it, uint64_t first, uint32_t count, const struct tile_lanes *lanes,
         uint32_t place, uint32_t last, bool whole) {
     uint32_t *read = it->read + first, least = ~0u, most = 0, many = MANY, other = 0, base = ENTRY(it->segment, 0);
@@ -614,6 +615,7 @@ bool check_tile(struct warp *w, const struct row *r, const struct tile *tile, bo
     return true;
 }
 
+/* Checks a copy or memset for races like a launch. */
 static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number,
         uint64_t address, uint64_t size, bool writes) {
     struct region *region = region_of(engine, address);
@@ -792,6 +794,7 @@ static struct writer writer_of(struct engine *engine, uint64_t address, uint32_t
     return writer_at(engine, region, address - region->address, granules);
 }
 
+/* Of checked launches in this call. */
 void engine_writers(struct engine *engine, const uint64_t *addresses, uint32_t count, struct writer *into) {
     uint32_t granules = order_granules(engine);
     for (uint32_t i = 0; i < count; i++) into[i] = writer_of(engine, addresses[i], granules);

@@ -1,8 +1,8 @@
 /* Vector clocks of sm_90's warps, for the race check.
  *
  * An epoch for each of the cluster's warps, their bulk copies and products, and each mbarrier. A warp's epoch counts
- * its publications; who waits for one learns that clock. An access below the known epoch has ended. A proxy fence makes
- * the second half known to asynchronous accesses. */
+ * its publications; who waits for one learns that clock. An access below the known epoch has ended. The second half is
+ * what a proxy fence made known to asynchronous accesses. */
 #include <string.h>
 
 #include "async.h"

@@ -1,4 +1,4 @@
-/* Operands in the pool, at word r->imm: a row is too small. */
+/* Operands that lower puts into the pool, at word r->imm, because a row is too small. */
 #ifndef DESCRIBED_H
 #define DESCRIBED_H
 #include <stdint.h>

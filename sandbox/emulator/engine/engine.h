@@ -1,5 +1,5 @@
-/* A unit of a warp's file is 32 words of 32 bits, one per lane; a 64-bit register is two units, as 32 words of 64 bits.
- * Narrower types use a word's low bits. A predicate is a mask of lanes in a unit's first word. */
+/* A unit of a warp's file is 32 words of 32 bits, one for each lane; a 64-bit register is two units, as 32 words of 64
+ * bits. Narrower types use a word's low bits. A predicate is a mask of lanes in a unit's first word. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -72,9 +72,9 @@ struct kernel {
     uint32_t array_count;
 };
 
-/* Filled when touched: too large as a whole. ``period`` bytes repeat; overlays give other values. ``drawn``: a byte per
- * page. */
-struct overlay { uint64_t first, step, value; }; /* for first, first + step, ... */
+/* Filled when touched, because all of it is too large. ``period`` bytes repeat; overlays give other values. ``drawn``:
+ * a byte for each page. */
+struct overlay { uint64_t first, step, value; }; /* for elements first, first + step, ... */
 struct lazy {
     uint8_t *drawn;
     const uint8_t *pattern;
@@ -108,8 +108,8 @@ struct region {
     /* Sectors that counted blocks of a sample read, and those of earlier launches. */
     uint64_t fetched;
     double brought;
-    uint32_t unnoted; /* last work with reads missing in ``read`` */
-    uint32_t unrecorded; /* last work (in order.c, + 1) with writes missing in ``written``; 0: none */
+    uint32_t unnoted; /* the last work with reads missing in ``read`` */
+    uint32_t unrecorded; /* the last work (in order.c, + 1) with writes missing in ``written``; 0: none */
 };
 
 enum finding_kind { FINDING_KINDS(NUMBERED) };
@@ -126,11 +126,10 @@ struct finding {
 
 enum writer_kind { WRITERS(NUMBERED) };
 #define SEGMENT_LINES 6
-/* ``work``: see order.c; ``many``: atomic, so others may have added; lines: its stores to that array, none if too
- * many. */
+/* ``work``: see order.c; ``many``: atomic, so others may have added; lines: its stores to that array, none if too many. */
 struct writer { uint32_t kind, work, many, line_count, block[3], thread[3], lines[SEGMENT_LINES]; };
 
-/* ``given`` false: after all earlier work. */
+/* ``given``: false: after all earlier work. */
 struct order {
     bool given;
     uint32_t number, stream, known[STREAMS];
@@ -157,7 +156,7 @@ struct segment {
 #define PENDING_PRODUCTS 2u /* of any_undefined: a product may yet write registers */
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier + 1 */
 
-/* Of lanes in a recursive call. */
+/* Of lanes that called a function again. */
 struct saved {
     uint32_t mask, unit, units;
     uint8_t *data;
@@ -169,8 +168,8 @@ enum from { FROM_L2, FROM_MEMORY, FROM_COUNT };
 /* In cycles. */
 struct timing {
     uint64_t clock, *ready; /* the last instruction's; when each unit's value is ready */
-    /* When the present row has its operands; when all rows up to now had theirs, also at the ends of the last rounds of
-     * a short loop; when its last store to shared memory had. */
+    /* When the present row has its operands; when all rows up to now had theirs, also at the ends of the last rounds
+     * of a short loop; when its last store to shared memory had. */
     uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
     uint32_t round, block_start; /* the round's number; the row at which the loop begins */
     /* Within a branch that became a predicate: its rows, when the predicate was known, and the branch's lanes. */
@@ -216,6 +215,7 @@ struct warp {
     uint8_t origin_space;
     uint32_t segment, warp_syncs;
 
+    /* See progress.c. */
     bool moved; /* in this turn it wrote, passed a barrier, or lost a lane */
     bool looped;
     bool repeats; /* back in an earlier state without a change */
@@ -228,6 +228,7 @@ struct warp {
     uint32_t late_count, late_room, late_groups;
     uint32_t late_arrivals;
 
+    /* Its clock, slot and epoch, see clocks.c. */
     uint32_t *seen, slot, epoch;
     bool copying; /* writes of cp.async */
 
@@ -235,7 +236,7 @@ struct warp {
     int64_t wait_bytes;
     uint32_t cluster_arrived[LANES]; /* the cluster's phase at each lane's arrival */
 
-    /* ``product_count``: nothing waited for these. */
+    /* ``product_count``: products that nothing waited for. */
     uint32_t bulk_groups, product_groups, product_count;
     struct pending_product { uint32_t words, group, line; } products[PRODUCTS];
 
@@ -319,16 +320,16 @@ struct counts {
             shared_requests, passes, ideal_passes, constant_requests, constant_passes, local_requests, local_sectors,
             lines, steps, regular, delayed, bytes, array;
 };
-/* Of a row, at each issue. */
+/* Needs of a row each time that it is issued. */
 struct weight { uint32_t slots, tensor; };
-/* Input per row: ``classes``, ``weights``; ``widths``: for rows that ptxas merges into one access, its words |
+/* Input for each row: ``classes``, ``weights``; ``widths``: for rows that ptxas merges into one access, its words |
  * WIDE_PLACE times the row's place | WIDE_FIRST; ``branches``: flags of enum branches. ``fresh``: caches are empty.
- * ``l1_lines``: of each block; ``live``: blocks that a card runs at a time; ``resident``: blocks of a multiprocessor;
- * ``cycles``: of a unit of each need; ``unscaled``: room for counts of blocks that do not count. Output: ``counts`` per
- * row; ``updates`` of sectors by atomics, and ``updates_most`` of one place, in a sample also ``updates_shared`` of one
- * that three groups change; ``busiest``: per need, the most of a multiprocessor; ``chain``: cycles of the slowest place
- * for blocks, by latency alone; ``counted``: blocks in ``counts``; ``after``: cycles from their last data from the
- * second-level cache, and from memory, to their ends, summed. */
+ * ``l1_lines``: of each block; ``live``: blocks that a card runs at a time; ``resident``: blocks of a
+ * multiprocessor; ``cycles``: of a unit of each need; ``unscaled``: room for counts of blocks that do not count.
+ * Output: ``counts`` for each row; ``updates`` of sectors by atomics, and ``updates_most`` of one place, in a sample
+ * also ``updates_shared`` of one that three groups change; ``busiest``: for each need, the most that a multiprocessor
+ * has; ``chain``: cycles of the slowest place for blocks, by latency alone; ``counted``: blocks in ``counts``;
+ * ``after``: cycles from the last data of theirs from the second-level cache, and from memory, to their ends, summed. */
 enum widths { WIDTHS(NUMBERED) };
 enum branches { BRANCHES(NUMBERED) };
 struct profile {
@@ -373,8 +374,7 @@ struct launch {
     atomic_uint stop;
     /* watched threads' turns that changed or newly used memory; ended blocks */
     atomic_ullong advances;
-    /* Unfinished host threads; threads that only look or wait since the last event, plus IDLE_COUNTS times the
-     * events. */
+    /* Unfinished host threads; threads that only look or wait since the last event, plus IDLE_COUNTS times the events. */
     atomic_uint working;
     atomic_ullong idle;
     atomic_uint *releases;
@@ -516,7 +516,7 @@ struct tile_lanes {
     uint32_t first[TILE_BYTES], second[TILE_BYTES];
     uint8_t order[TILE_BYTES][TILE_ACCESSES];
 };
-/* A warp's access to a matrix: lines of ``bytes``, ``stride`` bytes apart, which do not overlap. ``size``: of an
+/* A matrix that a warp accesses: lines of ``bytes``, ``stride`` bytes apart, which do not overlap. ``size``: of an
  * element. They begin and end with a granule. */
 struct tile {
     struct region *region;
@@ -527,7 +527,7 @@ struct tile {
 };
 /* Checks all accesses to a matrix as one. False: it did nothing, because some access may race. */
 bool check_tile(struct warp *, const struct row *, const struct tile *, bool writes);
-/* For an asynchronous access of a lane, which ends before ``slot`` reaches ``epoch``. */
+/* The same for an asynchronous access of a lane, which ends before ``slot`` reaches ``epoch``. */
 void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane,
         bool writes, bool atomic, uint32_t segment);
 uint32_t check_async_segment(struct warp *, const struct row *, uint32_t slot, uint32_t epoch);
@@ -578,7 +578,7 @@ void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
 static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
-/* Shortens turns, unless launches are counted: counts depend on turns. */
+/* Shortens turns, except if launches are counted, because counts depend on turns. */
 static inline bool progress_hurries(const struct block *block) {
     return block->worker->watched && !block->launch->profile;
 }

@@ -1,4 +1,4 @@
-/* Faults end a launch; findings are counted by line. */
+/* Faults end a launch; findings do not, and are counted by line. */
 #include <string.h>
 
 #include "engine.h"

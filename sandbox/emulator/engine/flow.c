@@ -9,7 +9,7 @@
 
 static bool calls(const struct row *r) { return r->op == OP_CALL || r->op == OP_CALL_INDIRECT; }
 
-/* ``each``: for rows that may follow ``from``, and ANY_CALLER. */
+/* ``each``: gets rows that may follow ``from``, and ANY_CALLER. */
 static void visit(
         const struct kernel *kernel, uint32_t from, void (*each)(void *, uint32_t from, uint32_t to), void *with) {
     const struct row *r = &kernel->rows[from];

@@ -7,7 +7,7 @@
 #include "engine.h"
 
 #define ALIGN 16ull
-#define GAP 16ull
+#define GAP 16ull /* separates blocks */
 
 struct piece {
     uint64_t at, size;
@@ -49,6 +49,7 @@ static void lock(struct heap *heap) {
 }
 static void unlock(struct heap *heap) { atomic_flag_clear_explicit(&heap->lock, memory_order_release); }
 
+/* The last one at or before a place. */
 static struct piece *piece_at(struct heap *heap, uint64_t at) {
     size_t low = 0, high = heap->count;
     while (low < high) {

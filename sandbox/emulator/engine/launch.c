@@ -293,8 +293,8 @@ static uint64_t happened(struct launch *launch) {
     return now / IDLE_COUNTS;
 }
 
-/* Once all threads report this for long enough without an event, nothing can change. An unscheduled thread reports
- * nothing. */
+/* Once all threads report this for long enough without an event, nothing can change. A thread that the host does not
+ * schedule reports nothing. */
 static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
     struct launch *launch = worker->launch;
     unsigned long long now = atomic_load(&launch->idle);

@@ -93,7 +93,7 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
     *column %= columns;
 }
 
-/* By lane and element, of the thread's last shape. */
+/* Places in the matrix by lane and element, of the thread's last shape. */
 /* Ensured by lower/matrices.py. */
 struct places_kept {
     uint32_t key[7];
@@ -121,7 +121,7 @@ static const uint16_t *places_of(const struct matrix *it, uint32_t which, uint32
     return places_in(&kept[which], it, which, count, per)->at;
 }
 
-/* Of wmma, whose lanes have elements in turn; if several have one, the last one's counts. False: another layout or
+/* Of wmma, whose lanes have elements in turn; if several have one, the last one's counts. False: it is another layout or
  * type. */
 static bool collect_in_turn(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
         uint32_t type, double *into) {
@@ -346,7 +346,7 @@ static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
 }
 
 /* The lanes of each granule of a matrix of ``lines`` x ``along`` elements in memory, of which each lane has ``own`` in
- * turn, by row or by column of memory. NULL: too large. */
+ * turn, by row or by column of memory. NULL: it is too large. */
 static const struct tile_lanes *lanes_of(
         uint32_t lines, uint32_t along, uint32_t own, bool by_row, uint32_t size, uint32_t granule) {
     static _Thread_local struct lanes_kept {
@@ -386,7 +386,7 @@ static const struct tile_lanes *lanes_of(
     return into;
 }
 
-/* Between memory and ``dense``, in the order of the lanes. */
+/* Copies a matrix between memory and ``dense``, where elements are in the order of the lanes. */
 static void copy_tile(const struct tile *tile, bool by_row, uint8_t *dense, bool stores) {
     uint32_t along = tile->bytes / tile->size;
     for (uint32_t line = 0; line < tile->lines; line++) {
@@ -405,7 +405,7 @@ static void copy_tile(const struct tile *tile, bool by_row, uint8_t *dense, bool
     }
 }
 
-/* Moved by wmma. ``base``: of each lane; ``within``: mask of addresses; ``stride``: in elements. */
+/* A fragment that wmma moves. ``base``: of each lane; ``within``: mask of addresses; ``stride``: in elements. */
 struct fragment {
     const struct matrix *it;
     bool stores, by_row;
@@ -456,7 +456,7 @@ static bool move_at_once(struct warp *w, const struct row *r, const struct fragm
     return true;
 }
 
-/* An element of each lane at a time. 1: a fault was recorded. */
+/* Moves an element of each lane at a time. 1: a fault was recorded. */
 static int move_elements(struct warp *w, const struct row *r, const struct fragment *f, uint32_t mask) {
     static _Thread_local struct places_kept kept[3];
     const struct places_kept *places = places_in(&kept[f->which], f->it, f->which, f->count, f->per);

@@ -1,3 +1,4 @@
+/* Loads, stores and atomics, with every address looked up. */
 #include <stdlib.h>
 #include <string.h>
 

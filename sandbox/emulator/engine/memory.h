@@ -13,11 +13,11 @@ struct place {
 bool place_of(struct warp *, const struct row *, const uint64_t *address, uint32_t mask, int space, uint32_t size,
         bool writes, struct place *);
 /* Finds the memory of a whole matrix at an address, with its ``lines``, ``bytes``, ``stride`` and ``size``, if every
- * access to it is ordinary. False: nothing happened; some access may be at fault. */
+ * access to it is an ordinary one. False: nothing happened, and some access may be at fault. */
 bool tile_of(struct warp *, const struct row *, uint64_t address, bool writes, struct tile *);
-/* For the block: a warp's lanes store in this row. */
+/* Notes for the block that a warp's lanes store in this row. */
 void memory_stored(struct warp *, uint32_t mask);
-/* With ``offset`` added; ``bit``: of the row's ``wide``. */
+/* An operand's addresses, ``offset`` added; ``bit``: of the row's ``wide``. */
 const uint64_t *row_addresses(
         struct warp *, const struct row *, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]);
 #endif

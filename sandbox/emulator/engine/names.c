@@ -1,3 +1,4 @@
+/* Lists of names.h, which Python compares with its own. */
 #include "names.h"
 
 #define SHOWN(name, ...) #name __VA_OPT__("=" #__VA_ARGS__) " "

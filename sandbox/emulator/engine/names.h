@@ -114,7 +114,7 @@
     X(CLUSTER_EXITED) X(EARLY_RESULT) X(BAD_DESCRIPTOR) X(BULK_UNWAITED) X(BAD_FREE) X(BAD_MASK) X(SHUFFLED) \
     X(BAD_COORDINATE) X(STREAM_RACE) X(ENDLESS) X(NO_PEER_ACCESS)
 #define SHARED_ARRAY 0x80000000u /* a finding's region: a number in kernel.arrays */
-/* An element's last in this call. */
+/* Of an element's last write in this call. */
 #define WRITERS(X) X(NOT_RECORDED) X(NOBODY) X(THREAD) X(COPIED)
 /* From one line, two threads write a place; or some read and some write it. */
 #define TOGETHER(X) X(TOGETHER_WRITE, 1) X(TOGETHER_UPDATE)

@@ -81,7 +81,7 @@ static inline void f16_values(const uint16_t *halves, uint32_t count, double *in
 #endif
     for (; i < count; i++) into[i] = f16_value(halves[i]);
 }
-/* From a double, so an exact sum or product is rounded once. */
+/* From a double, so a sum or product that is exact there is rounded once. */
 static inline uint16_t f16_bits(double value) { return isnan(value) ? 0x7fff : f16_of(float_to_odd(value)); }
 static inline float bf16_value(uint16_t bits) { return f32_of((uint32_t)bits << 16); }
 static inline uint16_t bf16_bits(float value) {

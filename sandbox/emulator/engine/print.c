@@ -13,7 +13,7 @@ static void append(struct engine *engine, const char *text, size_t size) {
     while (atomic_flag_test_and_set(&engine->print_lock)) {}
     if (engine->tags_prints) {
         if (size > engine->print_bytes_left) {
-            engine->print_bytes_left = 0; /* later prints, too: the head stays whole */
+            engine->print_bytes_left = 0; /* later prints are left out, too: the head stays whole */
             engine->prints_left_out++;
             atomic_flag_clear(&engine->print_lock);
             return;
@@ -73,10 +73,10 @@ static bool text_at(struct warp *w, const struct row *r, uint64_t address, int l
     return true;
 }
 
-/* Reads no values, so a kernel that prints a gigabyte ends in time. Returns printf's result; -1: a fault was
- * recorded. */
+/* Reads no values, so a kernel that prints a gigabyte ends in time. Returns printf's result; -1: a fault was recorded. */
 static int left_out(struct warp *w, const struct row *r, int lane) {
     struct engine *engine = w->block->launch->engine;
+    /* of this host thread's last format */
     static _Thread_local uint64_t known;
     static _Thread_local int printed;
     uint64_t address = u64_of(w, r->a)[lane];

@@ -12,11 +12,11 @@ enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
 enum { FITS_BYTES = L2_SETS * L2_WAYS / 4 * 3 * LINE };
 /* Atomics to so few bytes share a unit of L2. */
 enum { PLACE = 256, PLACES = 1 << 16 };
-/* In a sample, left-out groups change a place, too, if this many groups do. */
+/* Of a sample. Left-out groups change a place, too, if this many groups do. */
 enum { MOST_OF_GROUP = MOST_CLUSTER > 4 ? MOST_CLUSTER : 4, GROUPS_SHARE = 3 };
 /* Relative to the mean. */
 static const double UNEVEN = 0.1;
-/* Until most blocks' use is known. */
+/* Until it is known what most blocks use. */
 enum { LEAST_RAN = 4 };
 /* See model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
@@ -506,8 +506,8 @@ static void later(uint64_t *clock, uint64_t than) {
 enum { PARTS = 4 };
 static const uint8_t OF_PARTS[] = {CLASS_INTEGER, CLASS_FLOAT, CLASS_DOUBLE, CLASS_SPECIAL, CLASS_CONVERT, NEED_ISSUE};
 
-/* Cycles of a block that takes ``most`` after its last data: by latency alone, or of a part's busiest unit for the work
- * since. */
+/* Cycles of a block that takes ``most`` after its last data: by latency alone, or what the busiest unit of a part
+ * takes for the work since. */
 static uint64_t after_data(const struct block *block, enum from from, uint64_t most) {
     uint64_t arrived = 0;
     double busiest = 0;
@@ -579,8 +579,8 @@ static void begins(struct warp *w, const struct row *r, struct counts *counts, u
 
 static void in_order(struct warp *w) { later(&w->timing.clock, w->timing.horizon); }
 
-/* ptxas moves a basic block's loads ahead of uses and unrolls short loops, which then wait for a round before the last
- * few. */
+/* A basic block ends. ptxas moves its loads ahead of uses and unrolls short loops, which then wait for a round before
+ * the last few. */
 static void block_ends(struct warp *w, const struct row *r) {
     uint32_t target = (uint32_t)r->imm;
     if (w->block->launch->profile->branches[w->pc] & UNROLLED_LOOP) {
@@ -651,7 +651,7 @@ static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t ma
     return found;
 }
 
-/* Not named by the row. Returns their number. */
+/* That the row does not name. Returns their number. */
 enum { MOST_SOURCES = 16 };
 static uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
     const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
@@ -676,7 +676,7 @@ static uint32_t described_sources(const struct warp *w, const struct row *r, uin
     return r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, units) : 0;
 }
 
-/* In the pool: of D, then of A, B and C. */
+/* Units in the pool: of D, then of A, B and C. */
 static const uint32_t *matrix_units(const struct warp *w, const struct row *r, uint32_t *first, uint32_t *all) {
     const uint32_t *words = (const uint32_t *)w->pool + r->a, *counts = words + 12;
     *first = counts[0];
@@ -801,7 +801,7 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
-/* Data comes after ``latency``, that of its cache or memory, and ``more`` cycles. */
+/* Data comes after ``latency``, that of the cache or the memory that it is from, and ``more`` cycles. */
 static void arrives(struct warp *w, uint64_t begins, uint64_t latency, uint64_t more) {
     for (enum from from = 0; from < FROM_COUNT; from++) {
         if (latency < (from == FROM_MEMORY ? DRAM_CYCLES : L2_CYCLES)) continue;
@@ -1155,6 +1155,7 @@ void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units
             if (shared) profile_shared(w, &none, addresses, mask, own, WRITES);
             else profile_global(w, &none, addresses, mask, own, stores ? WRITES : READS);
         }
+    /* by ldmatrix */
     if (shared && own == 4 && counts->shared_requests > requests) counts->shared_requests = requests + 1;
     uint32_t latency = shared ? SHARED_CYCLES + rows : L2_CYCLES;
     if (!stores)

@@ -1,7 +1,7 @@
 /* Finds endless launches.
  *
- * A warp that returns to an earlier state with unchanged memory repeats forever. So does a host thread with hundreds of
- * millions of instructions in which no memory changes, no new memory is used, and no thread ends. */
+ * A warp that returns to an earlier state with unchanged memory repeats forever. And so does a host thread with
+ * hundreds of millions of instructions in which no memory changes, no new memory is used, and no thread ends. */
 #include <string.h>
 
 #include "engine.h"

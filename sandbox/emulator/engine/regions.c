@@ -1,4 +1,4 @@
-/* Regions, their bytes' states, pages filled when touched. */
+/* The host's memory: regions, their bytes' states, pages filled when touched. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +102,7 @@ uint32_t engine_gpu(struct engine *engine, uint32_t gpu, uint32_t reach) {
     return 1;
 }
 
+/* Every GPU reaches this memory. */
 void engine_everywhere(struct engine *engine, uint64_t address) {
     struct region *region = region_of(engine, address);
     if (region) region->everywhere = true;
@@ -140,14 +141,15 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
     return 0;
 }
 
+/* Written by a copy or memset. */
 void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
     struct region *it = region_of(engine, address);
     if (it && it->valid && address - it->address + size <= it->size)
         memset(it->valid + (address - it->address), 1, size);
 }
 
-/* Groups of ``length`` bytes with ``pattern``, as new host memory has, become unwritten; not a last group below four
- * bytes, which chance explains. */
+/* Groups of ``length`` bytes with ``pattern``, as new host memory has, become unwritten. Not a last group of less than
+ * four bytes, which chance explains. */
 void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const uint8_t *pattern, uint32_t length) {
     struct region *it = region_of(engine, address);
     if (!it || !it->valid || !it->data || size > it->size - (address - it->address)) return;
@@ -164,6 +166,7 @@ uint32_t engine_lazy(struct engine *engine, uint64_t address, struct lazy *lazy)
     return region != NULL;
 }
 
+/* For a use by the host. */
 void engine_fill(struct engine *engine, uint64_t address, uint64_t size) {
     struct region *region = region_of(engine, address);
     if (region && region->lazy && size) region_fill(engine, region, address - region->address, size);

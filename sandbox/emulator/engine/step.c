@@ -16,7 +16,7 @@ struct stepper {
     struct block *block;
     uint32_t *clock, at, status, state[STEP_WORDS];
     uint64_t rows;
-    bool progress, live;
+    bool progress, live; /* this round */
 };
 
 static uint64_t mixed(uint64_t sum, const char *text) {
@@ -46,9 +46,9 @@ bool step_memory(struct engine *engine, uint32_t index, uint64_t out[6]) {
     return true;
 }
 
-/* At the judge's address, ascending. ``data``: bytes from ``from`` on, a multiple of the kernel's ``granule``; the
- * block uses no others. ``valid``: written bytes (NULL: all). ``seen``: twelve zeros for each byte, or NULL. The caller
- * owns all three. False: no room. */
+/* At the judge's address, in ascending order. ``data``: bytes from ``from`` on, a multiple of ``granule``, the
+ * kernel's; the block uses no others. ``valid``: written bytes (NULL: all). ``seen``: twelve zeros for each byte, or
+ * NULL. The caller owns all three. False: no room. */
 bool step_region(struct engine *engine, uint64_t address, uint64_t size, uint32_t number, uint32_t flags, uint64_t from,
         uint64_t bytes, uint8_t *data, uint8_t *valid, uint8_t *seen, uint32_t granule) {
     if (engine->region_count == engine->region_room) {
@@ -71,6 +71,7 @@ bool step_region(struct engine *engine, uint64_t address, uint64_t size, uint32_
     engine->regions[engine->region_count++] = it;
     return true;
 }
+/* With memory of step_region. */
 void step_end(struct engine *engine) {
     engine->region_count = 0;
     engine_delete(engine);
@@ -136,6 +137,7 @@ static void begin(struct stepper *it, uint64_t number) {
     it->status = MORE;
 }
 
+/* Returns enum step_state. */
 const uint32_t *step_on(struct stepper *it, uint64_t rows) {
     struct block *block = it->block;
     it->step.left = it->status == MORE ? rows : 0;
@@ -213,7 +215,7 @@ const uint32_t *step_undefined(struct stepper *it, uint32_t warp) {
     const struct warp *w = &it->block->warps[warp];
     return w->any_undefined ? w->undefined : NULL;
 }
-/* Bytes per lane; which are written; where each lane's function begins. */
+/* The kernel's bytes per lane; which are written; where each lane's function begins. */
 const uint8_t *step_local(struct stepper *it, uint32_t warp) { return it->block->warps[warp].local; }
 const uint8_t *step_local_valid(struct stepper *it, uint32_t warp) { return it->block->warps[warp].local_valid; }
 const uint32_t *step_stack(struct stepper *it, uint32_t warp) { return it->block->warps[warp].stack; }
@@ -226,6 +228,7 @@ uint32_t step_allocation_count(const struct stepper *it) { return it->step.alloc
 
 const uint8_t *step_shared(struct stepper *it) { return it->block->shared; }
 const uint8_t *step_shared_valid(struct stepper *it) { return it->block->shared_valid; }
+/* The fault, or the finding that stopped it. */
 const struct finding *step_finding(struct stepper *it) {
     if (it->launch.fault.kind) return &it->launch.fault;
     for (uint32_t i = 0; i < it->launch.finding_count; i++) {
@@ -234,6 +237,7 @@ const struct finding *step_finding(struct stepper *it) {
     }
     return NULL;
 }
+/* The fault, or the first finding. */
 const struct finding *step_first(struct stepper *it) {
     if (it->launch.fault.kind) return &it->launch.fault;
     return it->launch.finding_count ? &it->launch.findings[0] : NULL;
@@ -244,6 +248,7 @@ int step_all(struct stepper *it, const uint32_t cluster[3], uint32_t cooperative
     return engine_launch(launch->engine, &it->kernel, launch->grid, launch->threads, cluster,
             launch->shared_bytes - it->kernel.shared_bytes, cooperative, launch->check, NULL);
 }
+/* Of memory, registers and shared memory. */
 uint32_t step_checksum(struct stepper *it) {
     uint64_t sum = 0xcbf29ce484222325ull;
     const struct block *block = it->block;

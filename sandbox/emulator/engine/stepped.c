@@ -1,4 +1,4 @@
-/* For a page: the row, and allocations. */
+/* Notes for a page: the row, and allocations. */
 #include "engine.h"
 
 uint32_t step_row(const struct step *step) { return (uint32_t)(step->until - step->left - 1); }

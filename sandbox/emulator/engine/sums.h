@@ -14,6 +14,7 @@
 #include "numbers.h"
 
 enum element { ELEMENTS(NUMBERED) };
+/* Of the smallest normal numbers. */
 static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
 
 /* Places below the largest exponent; bits of the sum. */
@@ -40,7 +41,7 @@ static inline void add_cut(
 
 #ifdef __AVX__
 #define FOUR 4 /* doubles of a vector */
-/* ``add_cut`` for some vectors of columns, whose totals stay in registers. The compiler calls trunc one by one. */
+/* As ``add_cut``, for some vectors of columns, whose totals stay in registers. The compiler calls trunc one by one. */
 static inline __attribute__((always_inline)) void add_cut_vectors(uint32_t k, const uint32_t vectors, uint32_t apart,
         const double *a, const double *b, const double *scale, double *total) {
     __m256d sums[4], scales[4];

@@ -1,4 +1,6 @@
-/* Linear filters use 8 bits of a fraction, like cards. Every element is checked. */
+/* Textures and surfaces.
+ *
+ * Linear filters use 8 bits of a fraction, like cards. Every element is checked. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,7 @@ static int64_t floored(float value) {
     return value != value ? 0 : value < -1e9f ? -1000000000 : value > 1e9f ? 1000000000 : (int64_t)floorf(value);
 }
 
+/* For the profile. */
 struct found {
     uint64_t addresses[8 * LANES];
     uint32_t count, size;

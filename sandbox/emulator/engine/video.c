@@ -58,7 +58,7 @@ static uint32_t of_one(const struct video *it, uint32_t a_word, uint32_t b_word,
     } else result = combined(it, a, b);
     uint32_t bits = it->into & 255, place = it->into >> 8;
     if (it->saturates) result = limited(result, bits, it->d_signed);
-    if (bits < 32) {
+    if (bits < 32) { /* into a part of c */
         uint32_t keep = ((1u << bits) - 1) << (bits * place & 31);
         return (c & ~keep) | ((uint32_t)result << (bits * place & 31) & keep);
     }

@@ -35,7 +35,7 @@ static void park(struct warp *w, uint32_t waits) {
     w->active = 0;
 }
 
-/* A group at a lower row goes first. */
+/* Joins waiting groups; a group at a lower row goes first. */
 static void join(struct warp *w) {
     uint32_t behind = NONE;
     for (uint32_t i = 0; i < w->group_count;) {
@@ -439,6 +439,7 @@ static bool loops_on(struct warp *w, enum status *status) {
         *status = STOPPED;
         return false;
     }
+    /* the longest wait */
     for (uint32_t i = 0; i < w->group_count; i++)
         if (w->groups[i].waits == 0) {
             struct group turn = w->groups[i];

@@ -10,7 +10,7 @@
 #define PAGE_BYTES 65536u
 #define CLASSES 32
 
-/* Before a caller's memory. ``begin``: the piece's, perhaps aligned further. */
+/* Before a caller's memory. ``begin``: the piece's, which may be aligned further. */
 struct piece {
     uint32_t class, size;
     struct piece *begin, *next;

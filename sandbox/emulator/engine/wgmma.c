@@ -1,4 +1,4 @@
-/* A warp group's D = A * B + D; each warp computes 16 rows.
+/* A warp group's D = A * B + D; each of its warps computes 16 rows.
  *
  * Descriptors give A's and B's layout: blocks of 8 rows by 16 bytes, apart or swizzled. The product reads them when it
  * starts; checks report their change, or a use of D, before a wait. */
@@ -140,6 +140,7 @@ static void multiply(
     }
 }
 
+/* Counts common bits. */
 static void count_bits(
         struct warp *w, const struct product *it, uint32_t mask, const uint8_t *a, const uint8_t *b, bool adds) {
     for (uint32_t row = 0; row < ROWS; row++)

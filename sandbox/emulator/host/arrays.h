@@ -1,3 +1,4 @@
+/* By copies.c. */
 #ifndef ARRAYS_H
 #define ARRAYS_H
 #include "runtime.h"

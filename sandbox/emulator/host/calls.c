@@ -1,3 +1,4 @@
+/* A runtime call's place and error. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-/* Rectangles, boxes, memsets, and CUDA arrays.
+/* Copies of rectangles and boxes, memsets, and CUDA arrays.
  *
  * An array is device memory, row by row. */
 #include "arrays.h"
@@ -192,7 +192,7 @@ API error cudaMemcpy2DFromArray(
     CALLED;
     return waited(cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL));
 }
-/* Whole rows. */
+/* Consecutive whole rows. */
 API error cudaMemcpyToArray(struct array *to, size_t x, size_t y, const void *from, size_t size, int kind) {
     CALLED;
     size_t row = to->width * to->element;

@@ -22,7 +22,7 @@ API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
     return OK;
 }
 
-/* CUDA 13's. */
+/* Of CUDA 13. */
 API error cudaGetDeviceProperties(uint8_t *into, int device) {
     static const struct {
         uint32_t offset;

@@ -1,3 +1,4 @@
+/* Captured streams or single nodes, in the order of their making. */
 #include "runtime.h"
 
 API error cudaStreamBeginCapture(void *stream, int mode) {

@@ -19,6 +19,7 @@ typedef int entry_point(void **);
 
 static const void *library_begins;
 
+/* In the library, or 0. */
 static uint32_t place_of(const void *address) {
     Dl_info it;
     return dladdr(address, &it) && it.dli_fbase == library_begins
@@ -26,6 +27,7 @@ static uint32_t place_of(const void *address) {
             : 0;
 }
 
+/* Reports the place of an access to device memory. */
 static void touched(int number, siginfo_t *info, void *context) {
     signal(number, SIG_DFL); /* repeats the access, which ends the process */
     if (info->si_code <= 0 || !on_device(info->si_addr)) return;

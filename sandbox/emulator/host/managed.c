@@ -128,6 +128,7 @@ void managed_variable(void **host, uint64_t address, uint64_t size) {
     *host = (void *)address;
 }
 
+/* Ranges with contents. */
 static struct {
     uint8_t *data;
     size_t size, room;

@@ -9,7 +9,7 @@ struct graph *capturing;
 
 static struct clock host;
 static uint32_t given[STREAMS], slots = 1, calls;
-static bool told; /* more than one stream: the device gets orders */
+static bool told; /* more than one stream, so the device gets orders */
 
 void gpus_are(uint32_t count) {
     gpus = count < 1 ? 1 : count < MOST_GPUS ? count : MOST_GPUS;
@@ -112,6 +112,7 @@ void order_wait(void *on, const struct event *event) {
     join(&stream->before, &event->clock);
 }
 
+/* Chains of nodes, like streams of work. */
 static uint32_t new_chain(struct graph *graph) { return graph->chains < STREAMS ? graph->chains++ : STREAMS - 1; }
 
 void order_capture(struct graph *graph, void *on) {

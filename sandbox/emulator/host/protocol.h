@@ -89,7 +89,7 @@ struct misused {
 };
 
 void connect_to(int socket);
-/* 0, or CUDA's error. ``answer``: above ``room`` bytes is an error; ``got``: received. */
+/* 0, or CUDA's error. ``answer``: more than ``room`` bytes is an error; ``got``: received. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room,
         size_t *got);
 void order_begins(void);

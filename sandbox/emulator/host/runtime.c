@@ -31,7 +31,7 @@ static size_t function_count, variable_count;
 
 /* Work of graphs, and of streams apart from the default one, is done when something waits for it, which exposes a
  * forgotten wait. */
-static uint64_t instructions; /* of all launches, for events */
+static uint64_t instructions; /* all launches', for events */
 static uint64_t asked;
 
 /* The default stream's work waits only if there is managed memory, where the host may see results. */
@@ -72,6 +72,7 @@ static struct node *take(struct stream *stream) {
 
 static bool works(uint32_t kind) { return kind == LAUNCH || kind == COPY || kind == SET; }
 
+/* For the next request. */
 static void for_gpu(uint32_t number) {
     static uint32_t told = MOST_GPUS, reached;
     uint64_t spare;
@@ -102,6 +103,7 @@ static error perform(const struct order *order, uint32_t kind, const void *a, si
     return code;
 }
 
+/* Up to number ``until``. */
 static error catch_up(struct stream *stream, uint64_t until) {
     while (stream && stream->done < until) {
         struct node *node = take(stream);
@@ -461,7 +463,7 @@ API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
     return managed_allocate(pointer, size);
 }
 API error cudaMallocHost(void **pointer, size_t size) { return (*pointer = malloc(size + 1)) ? OK : failed(NO_MEMORY); }
-/* Kernels reach it at its own address: managed memory. */
+/* Kernels reach it at its own address, so it is managed memory. */
 API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) {
     CALLED;
     return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size);
@@ -480,7 +482,7 @@ int on_device(const void *pointer) {
 uint32_t gpu_of(const void *pointer) {
     return gpus > 1 && on_device(pointer) ? (uint32_t)(((uint64_t)pointer - FIRST_ADDRESS) / GPU_ADDRESSES) : 0;
 }
-/* Unified addressing: a device pointer is one whatever is stated. A host pointer instead is refused. */
+/* Unified addressing: a device pointer counts as one whatever is stated. A host pointer instead is refused. */
 int direction(const void *to, const void *from, int kind) {
     bool into = on_device(managed_on_device(to)) || kind == TO_DEVICE || kind == ON_DEVICE;
     bool out_of = on_device(managed_on_device(from)) || kind == FROM_DEVICE || kind == ON_DEVICE;

@@ -48,8 +48,8 @@ struct node {
     struct order order;
     uint64_t asked;
 };
-/* ``placed``: the next node's chain and clock are set, not the captured stream's. ``alone``: captured from a stream
- * that the default stream does not wait for. ``invalid``: its capture failed. */
+/* ``placed``: the next node's chain and clock are set, not the captured stream's. ``alone``: captured from a stream that
+ * the default stream does not wait for. ``invalid``: its capture failed. */
 struct graph {
     struct node *first, **end, *last;
     uint32_t chains, lengths[STREAMS], slots[STREAMS], call, chain;
@@ -84,6 +84,7 @@ error failed(error code);
 /* Reports a call that is not done as asked. */
 void tell(uint32_t which, const uint64_t numbers[6], const char *name);
 #define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
+/* No work of the device. */
 error request_plain(uint32_t kind, const void *a, size_t a_size, void *answer, size_t room);
 /* In the student's library; calls from here keep it. */
 #define CALLED came_from(__builtin_return_address(0))
@@ -93,6 +94,7 @@ void came_from(void *address);
 /* runtime.c */
 /* Of a stream that waits; NULL: done at once. */
 struct stream *own_stream(void *stream);
+/* For ordered work. */
 error ask_in_order(void *stream, const struct order *, uint32_t kind, const void *a, size_t a_size, const void *b,
         size_t b_size, void *answer, size_t room);
 error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer,
@@ -102,6 +104,7 @@ error finish(struct stream *);
 error catch_up_all(void); /* the present GPU's */
 error waited_on(void *stream, error code, int kind);
 error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream);
+/* By its pointers. */
 int direction(const void *to, const void *from, int kind);
 error copy_on(void *stream, void *to, const void *from, size_t size, int kind);
 error set_on(void *stream, void *to, int value, size_t size);
@@ -125,7 +128,7 @@ struct stream *stream_named(void *stream);
 void order_begins(void); /* all before the call is done */
 bool order_is_told(void);
 struct order order_next(void *stream);
-void order_waited(void *stream);
+void order_waited(void *stream); /* the host, for all in the stream */
 void order_waited_for_all(void); /* the present GPU's */
 void order_record(struct event *, void *stream);
 void order_reached(const struct event *);

@@ -1,3 +1,4 @@
+/* Numbers that the device knows. */
 #include "arrays.h"
 
 struct resource {

@@ -92,6 +92,7 @@ def _arithmetic(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> 
 
 
 def flushed(k: Kernel, operands: list[int], kind: str) -> list[int]:
+    """Subnormals become zero."""
     for index, (at, operand) in enumerate(zip(range(k.spare4, k.spare4 + 4), operands, strict=False)):
         k.alu(f"flush_{kind}", at, operand)
         operands[index] = at

@@ -1,3 +1,5 @@
+"""Finds the shared array behind an address."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

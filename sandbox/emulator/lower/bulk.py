@@ -20,7 +20,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         asynchronous(k, "BULK_WAIT_READ" if "read" in m else "BULK_WAIT", imm=left)
         return
     if "prefetch" in m:
-        if "tensor" in m:  # the copy pays for the fetch
+        if "tensor" in m:  # the copy itself pays for the fetch
             k.control("NOP")
             return
         base, at, wide = k.memory(o[0], SPACE.GLOBAL)
@@ -93,6 +93,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _address(k: Kernel, text: str, space: int) -> list[int]:
+    """Unit, width flag, offset."""
     base, at, wide = k.memory(text, space)
     if base == NONE and not 0 <= at < 1 << 31:
         base, at, wide = k.constant(at, 8), 0, 2
@@ -162,7 +163,7 @@ def _tensormap(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
     base, at, wide = k.memory(o[0], space)
     k.granule = min(k.granule, size)
     _access(k, "STORE", value, (base, at + offset, wide), o[0], space, size)
-    # Maps may be made without the host.
+    # A map may be made without the host.
     _access(k, "STORE", k.constant(_MAP_SIGNATURE, 8), (base, at, wide), o[0], space, 8)
 
 

@@ -64,6 +64,7 @@ def _setp(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _compared(k: Kernel, m: tuple[str, ...], o: list[str]) -> list[int]:
+    """Of its last type."""
     kind = m[-1]
     operands = [k.value(operand, kind) for operand in o]
     return flushed(k, operands, kind) if "ftz" in m and kind in ("f32", "f16", "f16x2") else operands

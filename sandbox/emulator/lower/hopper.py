@@ -122,6 +122,7 @@ def _fence(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str], known: H
 
 @extends("ld", "st", "atom", "red")
 def _access(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str], known: Handler) -> None:
+    """shared::cluster reaches all of a cluster's blocks."""
     first = len(k.rows)
     known(k, i, m, o)
     if "shared::cluster" in m:

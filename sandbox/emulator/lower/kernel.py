@@ -1,3 +1,5 @@
+"""A kernel while it is lowered: register units, pool constants, label rows."""
+
 from __future__ import annotations
 
 import re
@@ -159,7 +161,7 @@ class Kernel:
         )
 
     def _reachable(self) -> list[Function]:
-        """With callees; through a pointer, every function whose address is taken."""
+        """It and all callees; through a pointer, every function whose address is taken."""
         pointed = {name for variable in self.module.variables.values() for _, name, _ in variable.pointers}
         found: list[Function] = []
         waiting = [self.function.name]
@@ -314,6 +316,7 @@ class Kernel:
         return self.known[key] | CONSTANT
 
     def describe(self, words: list[int]) -> int:
+        """Words in the pool. Returns their place."""
         at = len(self.pool)
         self.pool.extend(words + [0] * (-len(words) % 32))
         return at
@@ -419,6 +422,7 @@ class Kernel:
         return self.row(OP[name], **fields)
 
     def alu(self, name: str, d: int, *operands: int, imm: int = 0, flags: int = 0) -> None:
+        """An operation of alu.ops on up to a, b, c and e."""
         number, arity = self.operations.get(name, (0, 0))
         if not arity:
             raise Unsupported(self.instruction.opcode, self.instruction.place)
@@ -444,6 +448,7 @@ class Kernel:
         return self.frame.registers[text]
 
     def halves(self, text: str) -> list[int]:
+        """Of a 128-bit value."""
         if text[0] == "{":
             return [self.register(operand) for operand in split_operands(text[1:-1])]
         if self.width(text) != 16:
@@ -451,6 +456,7 @@ class Kernel:
         return [self.register(text), self.register(text) + 2]
 
     def words_of(self, name: str) -> int:
+        """The first unit."""
         if name not in self.frame.words:
             raise self.malformed(f"names '{name}', which is not a declared parameter")
         return self.frame.words[name]
@@ -479,6 +485,7 @@ class Kernel:
         return SIZES[kind] if kind else 8 if text in self.frame.local else 4
 
     def value(self, text: str, kind: str) -> int:
+        """A register, immediate, special register or address."""
         size = 8 if SIZES[kind] == 8 else 4
         unit = self.frame.registers.get(text)
         if unit is not None:
@@ -548,6 +555,7 @@ class Kernel:
         raise Unsupported(self.instruction.opcode, self.instruction.place, f"an unknown name '{name}'")
 
     def array_of(self, text: str) -> int:
+        """NONE if the address in brackets is of no known array."""
         name = text[1:-1].replace("-", "+").partition("+")[0].strip()
         number = self.arrays.get(name, -1)
         return number if number >= 0 and list(self.shared_names.values())[number][1] else NONE

@@ -34,6 +34,7 @@ def _move_matrices(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) 
     )
 
 
+# A's.
 MATRIX_BITS = {
     "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4,
 }  # fmt: skip
@@ -65,6 +66,7 @@ def _matrix(
     flag: bool,
     groups: list[list[int]],
 ) -> int:
+    """As matrix.c's struct matrix. Returns the word."""
     shape = next(found for modifier in i.modifiers if (found := _SHAPE.match(modifier)))
     if any(
         name not in ELEMENT or (name[0] == "e" and kind not in (MATRIX.MULTIPLY_MMA, MATRIX.MULTIPLY_SPARSE))

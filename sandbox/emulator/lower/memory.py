@@ -52,6 +52,7 @@ def _ld(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _load_param(k: Kernel, i: Instruction, kind: str, outs: list[str], where: str) -> bool:
+    """False if read through an address."""
     name, _, offset_text = where[1:-1].partition("+")
     offset, name = int(offset_text or 0), name.strip()
     size = SIZES[kind]

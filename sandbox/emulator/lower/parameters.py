@@ -1,3 +1,5 @@
+"""Param-space variables: words of registers."""
+
 from __future__ import annotations
 
 from ..ptx import SIZES

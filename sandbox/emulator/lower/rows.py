@@ -7,11 +7,12 @@ from typing import NamedTuple
 from ..names import FUNCTION_BASE
 from ..ptx import Instruction, Module, Place, Variable
 
+# struct row
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
 
 
 class CodeRow(NamedTuple):
-    """engine.h's struct row."""
+    """As engine.h's struct row."""
 
     op: int
     flags: int
@@ -39,7 +40,7 @@ class Unsupported(Exception):
 
 
 class Malformed(Unsupported):
-    """Also for ptxas: an undeclared name, or a kernel that is too large."""
+    """ptxas rejects it, too: an undeclared name, or a kernel that is too large."""
 
     def __init__(self, sentence: str, place: Place) -> None:
         Exception.__init__(self, sentence)
@@ -66,12 +67,12 @@ class Lowered:
     max_threads: int
     shared_names: dict[str, tuple[int, int]] = field(default_factory=dict)
     is_async: bool = False
-    allocates: bool = False
+    allocates: bool = False  # calls malloc or free
     # Polls global memory or uses its atomics' results, so a block depends on others.
     coordinates: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)  # compiled size, x y z
-    origins: list[Instruction] = field(default_factory=list)
-    rolled: frozenset[int] = frozenset()  # by first row; ptxas must not unroll them
+    origins: list[Instruction] = field(default_factory=list)  # each row's
+    rolled: frozenset[int] = frozenset()  # loops that ptxas must not unroll, by first row
     known: frozenset[int] = frozenset()  # numbers in the text
 
     def code_rows(self) -> list[CodeRow]:
@@ -83,7 +84,7 @@ class Lowered:
 
 
 def layout(params: list[Variable]) -> list[tuple[int, int]]:
-    """In bytes, as in the driver."""
+    """In bytes, as the driver has them."""
     found, at = [], 0
     for param in params:
         at = -(-at // param.align) * param.align

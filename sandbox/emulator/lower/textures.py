@@ -5,6 +5,7 @@ from ..ptx import SIZES, Instruction, split_operands
 from .kernel import Kernel, handles
 from .rows import Unsupported
 
+# Axes; layered.
 _GEOMETRIES = {"1d": (1, 0), "2d": (2, 0), "3d": (3, 0), "a1d": (1, 1), "a2d": (2, 1)}
 
 

@@ -14,6 +14,7 @@ def _part(text: str) -> tuple[str, str]:
 
 
 def _one_part(part: str) -> int:
+    """Bits and place of struct video."""
     if part[:1] not in ("", "b", "h"):
         raise ValueError(f"a selector '{part}'")
     return {"": 32, "b": 8, "h": 16}[part[:1]] | int(part[1:] or 0) << 8

@@ -86,11 +86,14 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Bytes:
+    """A section, with symbols by place."""
+
     data: bytes
     symbols: dict[int, str]
 
 
 def debug_of(text: str) -> Debug:
+    """Empty if not understood."""
     sections = {name: _section(body) for name, body in _SECTION.findall(text)}
     if not {".debug_info", ".debug_abbrev"} <= sections.keys():
         return Debug()
@@ -231,6 +234,7 @@ class _Reader:
         )
 
     def _list(self, at: int) -> Iterator[Place]:
+        """Two labels and an expression each, then zeros."""
         section = self._locations
         while section is not None and at + 16 <= len(section.data):
             begin, end = section.symbols.get(at, ""), section.symbols.get(at + 8, "")
@@ -267,7 +271,7 @@ class _Reader:
             target = entry.number(_TYPE)
             index = self._type(target, depth + 1) if target else self._add({"kind": "void", "size": 0})
         else:
-            # First: a struct may point to itself.
+            # First, because a struct may point to itself.
             index = self._add({})
             self._types[at] = index
             self.debug.types[index].update(self._described(entry, depth))

@@ -1,7 +1,7 @@
 """A block with variables' names: nvcc's ``-G`` program of the same source, at the judged launch.
 
-Optimised PTX has lines only (also with ``-dopt=on``). This program gets the launch's memory, arguments and
-shape.
+Optimised PTX has lines only (also with ``-dopt=on``). This other program gets the launch's memory, arguments
+and shape.
 """
 
 from __future__ import annotations
@@ -20,21 +20,26 @@ from .dwarf import Debug, Named, Place, debug_of
 
 # From the judged program's memory to this one's additions.
 _GAP = 1 << 20
+# The additions' numbers.
 _FIRST_NUMBER = 1 << 30
 _MOST = 2000
 
 
 class NoNames(Exception):
-    pass
+    """The text is a sentence."""
 
 
 class Module(Protocol):
+    """The used part of ``engine.Loaded``."""
+
     module: ptx.Module
     addresses: dict[str, int]
 
 
 @dataclass(frozen=True)
 class Program:
+    """Arguments in the kernel's layout, and the grid barrier's address."""
+
     loaded: Module
     params: bytes
     grid_barrier: int
@@ -42,6 +47,8 @@ class Program:
 
 @dataclass(frozen=True)
 class Added:
+    """A variable that the judged program lacks."""
+
     address: int
     number: int
     data: bytes
@@ -50,7 +57,9 @@ class Added:
 
 @dataclass(frozen=True)
 class NamedKernel:
-    """``lines``: of ``lowered.places``, 0 outside of the kernel's file: functions of headers are not inlined."""
+    """``lines``: of ``lowered.places``, 0 outside of the kernel's file, because functions of headers are not
+    inlined.
+    """
 
     lowered: Lowered
     made: InMemory

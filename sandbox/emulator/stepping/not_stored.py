@@ -1,4 +1,4 @@
-"""Why a thread misses an element: where its path leaves a storing thread's."""
+"""Why a thread misses an element: where its path leaves that of a storing thread."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MOST_PARTS = 8
 
 @dataclass(frozen=True)
 class Wanted:
-    """Nothing wrote the element: who would, in which launch; and ``like``, which ``wrote`` wrote by the same
-    index.
+    """An element that nothing wrote: who would, in which launch; and ``like``, which ``wrote`` wrote by the
+    same index.
     """
 
     work: int
@@ -139,6 +139,7 @@ def _reaching(rows: Sequence[CodeRow], target: int) -> set[int]:
 
 
 def _with_condition(found: Reason, own: Sequence[Step], values: _Values) -> Reason:
+    """With the deciding comparison's line and integers, if there is one."""
     step, unit = found.step, values.rows[found.step.pc].guard
     for _ in range(_MOST_PARTS):
         earlier = own[: own.index(step)]
@@ -166,6 +167,8 @@ def _with_condition(found: Reason, own: Sequence[Step], values: _Values) -> Reas
 
 
 class _Values:
+    """One thread's, before a row."""
+
     def __init__(
         self, new_run: Callable[[], Run], kept: Kept, block: int, thread: int, operations: Sequence[str]
     ) -> None:
@@ -174,6 +177,7 @@ class _Values:
         self._warp, self._lane = divmod(thread, _LANES)
 
     def name(self, step: Step) -> str:
+        """Empty outside of alu.ops."""
         number = self.rows[step.pc].op - len(OP)
         return self._operations[number] if number >= 0 else ""
 

@@ -1,5 +1,5 @@
-"""Facts about a right call: what threads, warps and blocks did. Only those with one answer, so no line's
-counts that differ.
+"""Facts about a right call for questions: what threads, warps and blocks did. Only those with one answer, so
+not a line's counts that differ.
 
 Blocks are stepped on the memory that the launch began with.
 """
@@ -26,6 +26,7 @@ _MOST_LAUNCHES, _MOST_MEMORY = 12, 24 << 20
 _MOST_ROWS = 60_000
 # For launches without each barrier, in all; barriers per kernel.
 _MOST_INSTRUCTIONS, _MOST_BARRIERS = 1_500_000, 5
+# With the right one.
 _MOST_CHOICES = 5
 _SECTOR, _BANKS, _WORD, _LANES = 32, 32, 4, 32
 _OF_SHARED = ("shared_race", "warp_race")
@@ -156,6 +157,7 @@ class Quiz:
             yield from self._of_barriers(kept)
 
     def _traced(self, kept: Kept, block: int) -> Traced | None:
+        """None if it does not end within the budget."""
         rows, found = kept.lowered.code_rows(), Traced(block)
         lines = [place.line for place in kept.lowered.places]
         try:
@@ -269,6 +271,7 @@ class Quiz:
             }  # fmt: skip
 
     def _of_programs(self, kept: Kept, traced: Traced) -> Iterator[Fact]:
+        """Of a whole program."""
         where: Fact = {"block": list(_index(traced.block, kept.grid))}
         for fact in self._elements(traced, where):
             yield fact
@@ -353,6 +356,7 @@ class Quiz:
         }  # fmt: skip
 
     def _ran_without(self, kept: Kept, numbers: Sequence[int]) -> _Ran | None:
+        """None without room."""
         changed = bytearray(kept.lowered.rows)
         for number in numbers:
             row = kept.lowered.code_rows()[number]

@@ -15,6 +15,8 @@ _MOST_BYTES = 32
 
 @dataclass(frozen=True)
 class Side:
+    """A block, and its thread's access."""
+
     block: int
     index: Index
     thread: Index
@@ -25,8 +27,8 @@ class Side:
 def in_order(
     run: Run, kept: Kept, address: int, size: int, sides: tuple[Side, Side]
 ) -> dict[str, Any] | None:
-    """``blocks``, ``indices``, ``rows``, ``accesses`` (see ``StepAccess``), ``places``. None: an access does
-    not come, or a block is too long.
+    """One block, then the other up to its access: ``blocks``, ``indices``, ``rows``, ``accesses`` (see
+    ``StepAccess``), ``places``. None: an access does not come, or a block is too long.
     """
     walk = Walk(run, kept)
     first, second = sides

@@ -81,7 +81,9 @@ _OPS_LEFT_OUT = (OP.TEXTURE,)
 _ASYNC_LEFT_OUT = frozenset(
     ASYNC[name] for name in ASYNC if name.startswith(("BULK_", "CLUSTER_", "MAP_RANK", "RANK_OF"))
 )
+# Of malloc's heap.
 _HEAP_ROOM = 256 << 10
+# For a page to offer.
 MOST_LAUNCHES = 64
 _ALIGN = 16
 _LANES = 32
@@ -90,7 +92,7 @@ _NEAR = 64 << 20
 
 
 class Refused(Exception):
-    pass
+    """The text is for the page."""
 
 
 @dataclass
@@ -115,7 +117,7 @@ class Heap:
 
 @dataclass(frozen=True)
 class _Ran:
-    """Ran alone: header, used bytes, and memory at its end if it went right."""
+    """A block that ran alone: header, used bytes, and memory at its end if it went right."""
 
     header: dict[str, Any]
     used: list[bytearray]
@@ -138,10 +140,10 @@ class Kept:
     words: array[int]
     grid: tuple[int, int, int]
     memory: list[_Memory] | None  # None: too large
-    alone: bool
+    alone: bool  # not in clusters
     cooperative: bool
     heap: Heap | None = None
-    number: int = 0
+    number: int = 0  # in the call
     names: dict[int, str] = field(default_factory=dict)
     program: Program | None = None
     went_wrong: bool = False
@@ -171,6 +173,7 @@ class Recorder:
         # See ``race``; and the element that both access.
         self.orders: list[list[dict[str, Any]]] = []
         self.word = ""
+        # See ``not_stored.Reason``.
         self.reason: dict[str, Any] | None = None
         self.choice = choice
         # From texts compiled with -G; or why not.
@@ -179,6 +182,7 @@ class Recorder:
         self.named_why = ""
         self.launches: list[dict[str, Any]] = []
         self._count = 0
+        # Memory's names by number.
         self.names: dict[int, str] = {}
         self.program: Program | None = None
         self._chosen: Kept | None = None
@@ -285,7 +289,7 @@ class Recorder:
         self.bundle = self._within(self.packed(kept, header, used, named), MOST_BYTES)
 
     def finish(self) -> None:
-        """At the call's end: bundle the chosen block, unless one went wrong."""
+        """The call's end: bundle the chosen block, unless one went wrong."""
         if self.choice is None or self.bundle or self.why:
             return
         try:
@@ -294,6 +298,7 @@ class Recorder:
             self.why = self._worded(refused)
 
     def told(self) -> dict[str, Any]:
+        """The judge's ``Stepped``."""
         return {
             "data": base64.b64encode(self.bundle).decode(),
             "why": self.why,
@@ -499,7 +504,7 @@ class Recorder:
         used: list[bytearray],
         named: dict[int, str],
     ) -> list[dict[str, Any]]:
-        """Both orders of a race. ``used`` gets the second order's additions."""
+        """Both orders of a race. ``used`` gets what the second order adds."""
         memory = next((each for each in kept.memory or () if each.number == finding.region), None)
         if memory is None:
             return []
@@ -632,6 +637,8 @@ class Recorder:
 
 
 class Run:
+    """One block alone, on a copy of the memory."""
+
     def __init__(self, c: ctypes.CDLL, kept: Kept) -> None:
         """Raises Refused."""
         assert kept.memory is not None
@@ -691,6 +698,7 @@ class Run:
         return [CFinding.from_buffer_copy(each) for each in found]
 
     def used(self, memory: _Memory) -> bytearray:
+        """Read or written bytes."""
         each = (ctypes.c_char * max(len(memory.data), 1))()
         if memory.data:
             self._c.step_touched(self._engine, memory.address, self._kept.lowered.granule, each)
@@ -712,6 +720,7 @@ class Run:
         return bool(self._c.step_heap_lacked(self._engine))
 
     def peek(self, address: int, size: int) -> bytes:
+        """As they are now; maybe fewer."""
         for index, memory in enumerate(self._kept.memory or ()):
             offset = address - memory.address
             if 0 <= offset < len(memory.data):
@@ -719,16 +728,19 @@ class Run:
         return b""
 
     def warp(self, number: int) -> tuple[int, int, int]:
+        """Lanes that exist, returned, and are active."""
         words = self._c.step_warp(self.it, number)
         return words[0], words[1], words[2]
 
     def addresses(self, warp: int, row: CodeRow) -> list[int]:
+        """Of each lane."""
         wide = bool(row.wide >> 1 & 1)
         most = (1 << 64 if wide else 1 << 32) - 1
         base = [0] * _LANES if row.a == NONE else self.unit(warp, row.a, wide=wide)
         return [start + row.imm & most for start in base]
 
     def unit(self, warp: int, operand: int, *, wide: bool) -> Sequence[int]:
+        """In each lane."""
         base = self.pool if operand & CONSTANT else self._c.step_registers(self.it, warp)
         kind = ctypes.c_uint64 if wide else ctypes.c_uint32
         return list((kind * _LANES).from_address(base + (operand & ~CONSTANT) * 128))
@@ -779,6 +791,7 @@ def _words_that_differ(one: Sequence[bytes], other: Sequence[bytes]) -> int:
 
 
 def _shape(index: Sequence[int]) -> str:
+    """Without trailing zeros."""
     x, y, z = index
     return str(x) if y == z == 0 else f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 
@@ -823,6 +836,7 @@ class _Blobs:
         self.data = bytearray()
 
     def add(self, data: bytes) -> list[int]:
+        """Place and size."""
         self.data += bytes(-len(self.data) % _ALIGN)
         at = len(self.data)
         self.data += data

@@ -15,6 +15,7 @@ from .walk import Index
 
 # Elements that must agree.
 _FEWEST = 4
+# Near the missing one, and everywhere.
 _AROUND = 2048
 _SPREAD = 512
 # Adjacent elements of one thread, and distances within which one index is tried.
@@ -76,7 +77,7 @@ def mapped(
 
 
 class _Ambiguous(Exception):
-    """Several threads would write it."""
+    """Several threads would write the element."""
 
 
 class Rows:
@@ -87,8 +88,8 @@ class Rows:
         self._strides = [prod(self._shape[axis + 1 :]) for axis in range(len(self._shape))]
 
     def keep(self, element: int, other: int, steps: Iterable[tuple[int, int]]) -> bool:
-        """Steps stay in the row. ``steps``: factor and count per coordinate, along the outermost dimension
-        that the factor divides by.
+        """Whether steps stay in the row. ``steps``: factor and count per coordinate, along the outermost
+        dimension that the factor divides by.
         """
         left = [(other // stride - element // stride) * stride for stride in self._strides]
         left = [far - (left[axis - 1] if axis else 0) for axis, far in enumerate(left)]
@@ -97,6 +98,9 @@ class Rows:
                 axis = next(axis for axis, stride in enumerate(self._strides) if factor % stride == 0)
                 left[axis] -= factor * count
         return not any(left)
+
+
+# ---- an index that is linear in the block's and the thread's
 
 
 def _by_index(
@@ -199,7 +203,7 @@ def _factors(samples: Sequence[tuple[int, tuple[int, ...]]]) -> list[int | None]
 def _solutions(
     distance: int, factors: Sequence[int | None], like: Wrote, grid: Index, threads: Index
 ) -> Iterator[tuple[Index, Index]]:
-    """``distance`` elements behind ``like``; blocks may be beyond the grid."""
+    """Blocks and threads ``distance`` elements behind ``like``; blocks may be beyond the grid."""
     choices = [
         range(size) if factor else (here,)
         for size, factor, here in zip(threads, factors[3:], like.thread, strict=True)
@@ -217,6 +221,9 @@ def _solutions(
             block[axis], rest = divmod(rest, factors[axis] or 1)
         if rest == 0 and min(block) >= 0:
             yield (block[0], block[1], block[2]), (thread[0], thread[1], thread[2])
+
+
+# ---- the same thread of a neighbouring block
 
 
 def _of_neighbours(place: int, writers: Mapping[int, Wrote], grid: Index, rows: Rows) -> Would | None:
@@ -263,6 +270,7 @@ def _between_blocks(writers: Mapping[int, Wrote], axis: int) -> int:
 
 
 def _support(writers: Mapping[int, Wrote], axis: int, distance: int) -> int:
+    """Agreeing pairs; 0 if one differs."""
     count = 0
     for element, wrote in writers.items():
         other = writers.get(element + distance)

@@ -1,3 +1,5 @@
+"""Follows a word or a thread through a block that runs alone."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -82,7 +84,7 @@ class Walk:
             raise TooLong
 
     def path(self, block: int, thread: int) -> list[Step]:
-        """A thread's. Raises TooLong."""
+        """What a thread does. Raises TooLong."""
         self._run.begin(block)
         state, found = self._run.on(0), list[Step]()
         mine, lane = divmod(thread, _LANES)

@@ -1,0 +1,1 @@
+"""Reads CUDA sources for mistakes."""

@@ -1,3 +1,5 @@
+"""Mistakes in CUDA sources about order of arguments, indices, strides and guards."""
+
 from __future__ import annotations
 
 import re

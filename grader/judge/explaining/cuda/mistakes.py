@@ -1,4 +1,4 @@
-"""Wrong numbers, or an error, must fit the code."""
+"""Names mistakes in CUDA sources: wrong numbers, or an error, must fit the code."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _RACES = ("shared_race", "global_race", "warp_race")
 _NOT_FINITE = ("nan", "inf", "-inf")
+# Patterns that a wrong address does not explain.
 _RIGHT_PLACES = (
     "rounding", "rounded_inputs", "factor", "offset", "zeros", "nan_lost", "whole", "ties", "begins_again", "of_chunk",
     "inverted", "related", "row_factor", "replaced", "negated", "inverse",
@@ -29,7 +30,7 @@ _RIGHT_PLACES = (
     "rows_counted", "step", "kept_sums",
 )  # fmt: skip
 _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
-# These leave only the line unknown.
+# Patterns that leave only the line unknown.
 _EXPLAINED = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
@@ -40,11 +41,12 @@ _EXPLAINED = (
 )  # fmt: skip
 
 
+# For rules that look at the source alone.
 NO_NUMBERS = Mismatch(argument="", kind="value", wrong=1, total=2)
 
 
 class CudaMistakes:
-    """Places first: a wrong place explains wrong values, not the reverse."""
+    """Places first: a wrong place explains wrong values, not the other way round."""
 
     def __init__(self, arguments: Arguments) -> None:
         self.arguments = arguments
@@ -273,7 +275,7 @@ class CudaMistakes:
         return ""
 
     def adds_to(self, result: str) -> bool:
-        """A kernel reads it, or its use is unknown."""
+        """True if a kernel reads it, or its use is unknown."""
         solve = self.arguments.source.solve
         own = [parameter.name for parameter in solve.parameters] if solve is not None else []
         names = [argument.name for argument in self.arguments.manifest.args]

@@ -1,3 +1,5 @@
+"""Mistakes in CUDA sources about grids, loops, blocks and shared memory."""
+
 from __future__ import annotations
 
 import re
@@ -106,7 +108,7 @@ class ShapeRules:
         return ""
 
     def _handles_rest(self, kernel: Function, size: str, tile: str, begin: int) -> bool:
-        """By a remainder or another loop."""
+        """It asks for the remainder, or loops again."""
         whole = self.arguments.source.text
         if re.search(rf"\b{size}\s*[%&]|%\s*\(*\s*{re.escape(tile)}\b", whole):
             return True
@@ -132,6 +134,7 @@ class ShapeRules:
         return None
 
     def _threads(self, launch: Launch) -> int | None:
+        """Along x."""
         text = plain_value(launch.caller.resolved(launch.block))
         found = re.fullmatch(r"dim3\s*[({]\s*([^,(){}]+)[^{}]*[)}]", text)
         if found is None and (
@@ -215,7 +218,7 @@ class ShapeRules:
             passed = rf"[(,]\s*{name}\s*[,)]|\)\s*{name}\b"
             is_array = re.search(rf"__shared__\b[^;]*\b{name}\s*\[", kernel.body) is not None
             if re.search(rf"&\s*{name}\b", others) or (is_array and re.search(passed, others)):
-                continue  # perhaps through a pointer or a function
+                continue  # it may be set through a pointer, or by a function
             adds = [one.line for one in kernel.assignments if one.name == name and one.operator != "="]
             adds += [
                 one.line for one in kernel.accesses if one.array == name and one.operator not in ("", "=")

@@ -1,5 +1,7 @@
-"""No parser: follows no macros, skips what it does not understand. Rules compare all pairs, so it refuses
-sources longer than people write.
+"""Reads from a CUDA source what hints need.
+
+No parser: follows no macros, skips what it does not understand. Rules compare all pairs, so it refuses sources longer
+than people write.
 """
 
 from __future__ import annotations
@@ -13,19 +15,20 @@ from functools import cached_property
 from grader.challenge.model import Argument, Manifest
 from grader.sandbox.compiler.outline import plain_text
 
-# Over twice our longest solution.
+# More than twice our longest solution.
 _MOST_CHARS = 1 << 16
 _MOST_MARKS = {"=": 500, "(": 600, "[": 400, "{": 300, "\n\n": 500}
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _NO_FUNCTIONS = frozenset("if for while switch catch return sizeof".split())
 _LAUNCHED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]{0,200}>)?\s*<<<")
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
-# No factor precedes it (a product), or it is assigned to.
+# A dereferenced pointer, not a product: no factor precedes it, or it is assigned to.
 _FOLLOWED = re.compile(
     r"(?:(?<=[;{}(=,+\-!&|?:])|\breturn)\s*\*\s*([A-Za-z_]\w*)"
     r"|(?<=\))\s*\*\s*([A-Za-z_]\w*)(?=\s*(?:[-+*/]?=(?!=)|\+\+|--))"
 )
 _ASSIGNED = re.compile(r"(?<![\w.>\]])([A-Za-z_]\w*)\s*([-+*/%&|^]?|<<|>>)=(?!=)")
+# A dereference, not a declaration.
 _DEREFERENCES = re.compile(r"(?:^|[;{})])\s*\*\s*$")
 _AFTER = re.compile(r"\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
 _COUNTED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*(?:\+\+|--)")
@@ -57,6 +60,7 @@ class Parameter:
 
     @property
     def constant(self) -> bool:
+        """Nothing can be written through it."""
         return re.search(r"\bconst\b[^*]*\*|^[^*]*\bconst\s*\*", self.type) is not None
 
 
@@ -66,8 +70,9 @@ class Access:
     line: int
     array: str
     index: str
-    #: Empty: a read.
+    #: Empty for a read.
     operator: str = ""
+    #: The expression to the right of the operator.
     value: str = ""
 
 
@@ -96,6 +101,7 @@ class Function:
 
     @cached_property
     def numbered_by_macro(self) -> bool:
+        """Some uses of threads are then not seen."""
         return not names_in(self.body).isdisjoint(self.source.numbering_macros)
 
     @cached_property
@@ -170,6 +176,7 @@ class Function:
                 yield match.start(), match[1], split(self.body[match.end() : close])
 
     def loops(self) -> Iterator[tuple[int, int, str]]:
+        """Begin, end and parentheses."""
         for match in re.finditer(r"\b(?:for|while)\s*\(", self.body):
             close = self.source.partner(self.begin + match.end() - 1) - self.begin
             if close < 0:
@@ -198,9 +205,9 @@ class Launch:
     caller: Function
     grid: str
     block: str
-    #: Of dynamic shared memory, in bytes; or empty.
+    #: Bytes of dynamic shared memory, or empty.
     shared: str
-    #: By parameter, without casts.
+    #: Parameter -> passed expression, without casts.
     given: dict[str, str]
 
 
@@ -305,6 +312,8 @@ class CudaSource:
 
 @dataclass
 class Arguments:
+    """Maps parameters to the challenge's arguments."""
+
     manifest: Manifest
     source: CudaSource
     _known: dict[str, dict[str, Argument]] = field(default_factory=dict)
@@ -351,7 +360,7 @@ def read(text: str) -> CudaSource | None:
 
 
 def _numbering_macros(text: str) -> frozenset[str]:
-    """Mention threads or blocks, also indirectly."""
+    """Macros that mention threads or blocks, also indirectly."""
     bodies = [(match[1], names_in(match[2])) for match in _DEFINED.finditer(text)]
     found: set[str] = set(_NUMBERED)
     for _ in range(4):
@@ -360,6 +369,7 @@ def _numbering_macros(text: str) -> frozenset[str]:
 
 
 def _partners(text: str) -> dict[int, int]:
+    """Opening bracket -> closing one."""
     found, opened = {}, []
     for match in re.finditer(r"[()\[\]{}]", text):
         if match[0] in _OPENING:
@@ -385,7 +395,7 @@ def split(text: str) -> list[str]:
 
 
 def _expression(text: str, begin: int) -> str:
-    """To a semicolon, a comma, or an unmatched closing bracket."""
+    """Up to a semicolon, a comma, or an unmatched closing bracket."""
     depth, text = 0, text[: begin + _EXPRESSION_CHARS]
     for match in re.compile(r"[()\[\]{};,]").finditer(text, begin):
         if match[0] in _OPENING:

@@ -1,3 +1,5 @@
+"""Mistakes in CUDA sources where threads change an element without atomics."""
+
 from __future__ import annotations
 
 import re
@@ -12,11 +14,13 @@ from grader.judge.explaining.cuda.source import (
     split,
 )
 
+# A condition for one thread.
 _GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")
+# The head of a loop whose step is halved.
 _HALVES = re.compile(r"(?:/=\s*2|>>=\s*1|=\s*\w+\s*/\s*2|=\s*\w+\s*>>\s*1)\s*$")
 _FOR_ONE = re.compile(r"\bif\s*\(\s*([^();=]*(?:\([^();=]*\))?[^();=]*?)\s*==\s*(\d+)\s*\)")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-# Their arguments alone decide them.
+# Calls that depend on their arguments alone.
 _PLAIN_CALL = re.compile(
     r"u?int(?:\d+_t)?|unsigned|long|size_t|float|double|short|char|bool|sizeof|f?(?:min|max)f?|abs|fabsf?|floorf?|ceilf?"
     r"|__float2int_r[dnuz]"
@@ -69,11 +73,11 @@ class UpdateRules:
                     "data" not in tags and _GUARD.search(function.body[: access.place][-200:]) is not None
                 )
                 if guarded and arrays[access.array]:
-                    continue  # by one thread of the block
+                    continue  # only one thread of the block does it
                 yield Update(function, access, "data" in tags, not guarded)
 
     def _arrays_of(self, function: Function) -> dict[str, bool]:
-        """Several threads see them; True: those of one block."""
+        """Arrays that several threads see; True if these are in one block."""
         found = {
             parameter.name: False
             for parameter in function.parameters
@@ -94,7 +98,7 @@ class UpdateRules:
         found: set[str] = set()
         outside = expression
         for _ in range(8):
-            # A value from an array is data, whatever its index.
+            # A value read from an array is data, whatever its index.
             outside, count = re.subn(r"\b[A-Za-z_]\w*\s*\[[^\[\]]*\]", " DATA ", outside)
             if not count:
                 break
@@ -132,7 +136,7 @@ class UpdateRules:
         )
 
     def left_behind(self) -> str:
-        """A tree moves the larger value without its index."""
+        """A tree moves the larger value, but not its index."""
         for function in self.arguments.source.kernels:
             shared = {name for name, of_block in self._arrays_of(function).items() if of_block}
             for begin, end, head in function.loops():
@@ -234,6 +238,7 @@ class UpdateRules:
 
 
 def _is_for_some(function: Function, place: int) -> bool:
+    """True if the statement is conditional."""
     source = function.source
     if re.search(r"\breturn\b", function.body[:place]):
         return True
@@ -252,6 +257,7 @@ def _is_for_some(function: Function, place: int) -> bool:
 
 
 def _changes_itself(access: Access) -> bool:
+    """True if the new value depends on no other element."""
     if access.operator in ("++", "--"):
         return True
     others = len(re.findall(rf"\b{access.array}\b", access.value))

@@ -1,3 +1,5 @@
+"""Mistakes in CUDA sources about extremes, exponentials, sums, variances and quotients."""
+
 from __future__ import annotations
 
 import re
@@ -41,12 +43,12 @@ _BY_ONE_LESS = re.compile(
     r"/\s*\(\s*(?:\(\s*\w+\s*\)\s*)?([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*\)|/=\s*([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*;"
 )
 _TO_HALF = re.compile(r"\b__(?:float|double)22?(?:half|bfloat16)2?(?:_r[nzdu])?\b|\b__float2half\w*")
-# float32's exp overflows above, and is 0 below its negative.
+# In float32, exp overflows above, and is 0 below its negative.
 _EXPONENT = 80.0
 _UNIT = 2.0**-24
-# Of squared mean over variance: above, their difference loses 4 of float32's 7 digits.
+# Above this squared mean over variance, their difference loses 4 of float32's 7 digits.
 _CANCELLING = 1e3
-# Not after a factor, which would be divided too.
+# A factor in front would be divided too.
 _QUOTIENT = re.compile(
     r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))"
 )
@@ -70,7 +72,7 @@ class ValueRules:
                 ):
                     continue
                 taken = _extreme_of(function, assignment)
-                # Never below 0.
+                # Unsigned values are never below 0.
                 unsigned = re.search(
                     rf"\b(?:unsigned|uint\w*|size_t)\b[\w =,]{{0,80}}?\b{assignment.name}\b", function.body
                 )
@@ -256,12 +258,12 @@ class ValueRules:
         return manifest.tolerance.loosest(manifest.results)
 
     def long_sum(self, kind: str, mismatch: Mismatch, case: Case) -> str:
-        """Serial, in float32."""
+        """A serial float32 sum."""
         share, allowed = self._share(mismatch), self._relative()
         if share is None or self._dtype_of(mismatch.argument) is not DType.FLOAT32:
             return ""
         if mismatch.got in ("0", "-0"):
-            return ""  # some of the first terms remain
+            return ""  # rounding leaves something of the first terms
         for function in self.arguments.source.kernels:
             given = self.arguments.of(function)
             for assignment in function.assignments:
@@ -466,6 +468,7 @@ def _conditional(function: Function, assignment: Assignment) -> bool:
 
 
 def _bound_of(header: str) -> str:
+    """The bound of a loop that counts up by one."""
     parts = header.split(";")
     if len(parts) != 3 or not re.search(r"\+\+|\+=\s*1\s*$", parts[2]):
         return ""
@@ -480,7 +483,7 @@ def _adds_to_itself(assignment: Assignment) -> bool:
 
 
 def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
-    """True: a running maximum; False: a minimum."""
+    """True for a running maximum, False for a minimum."""
     if found := re.match(r"(?:std::)?_*h?f?(max|min)[fl]?\s*\(", assignment.value):
         return found[1] == "max" if assignment.name in names_in(assignment.value) else None
     if found := re.match(r"[^?]*([<>])=?[^?]*\?", assignment.value):
@@ -502,6 +505,7 @@ def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
 
 
 def _row_of(values: torch.Tensor, mismatch: Mismatch) -> torch.Tensor | None:
+    """The row of the first wrong element, or a whole vector."""
     if not values.numel():
         return None
     if values.dim() < 2:

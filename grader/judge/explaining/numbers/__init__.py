@@ -1,0 +1,1 @@
+"""What a wrong result's numbers show by themselves."""

@@ -1,4 +1,4 @@
-"""By its numbers alone. A pattern must fit every element."""
+"""How a wrong result differs from the right one, by its numbers. A pattern must fit every element."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 _SAME_FACTOR = 2e-3
 _SHOWN_TIMES = 1e15
-# Relative errors of half's 11 bits: in long sums, and in short ones.
+# Largest relative errors of half's 11 bits: in long sums, and in short ones.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
-# Of rounding, relative to the largest value.
+# Largest error of rounding, relative to the largest value.
 _NEARLY = 2.0**-5
+# Elements that a block scans.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
-# From a whole number, relative.
+# Relative distance from a whole number.
 _SAME_MULTIPLE = 2e-5
 _MOST_MULTIPLE = 4096
 
@@ -146,6 +147,7 @@ def _empty_places(result: Wrong) -> Pattern | None:
 
 
 def _untouched(result: Wrong) -> Pattern | None:
+    """Unchanged bits in an in-out."""
     import torch
 
     if result.argument.kind is not Kind.INOUT or result.given is None:
@@ -276,6 +278,7 @@ def _repeated(result: Wrong) -> Pattern | None:
 
 
 def _kept_sums(result: Wrong) -> Pattern | None:
+    """A sum that is not cleared between elements."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -393,7 +396,7 @@ def _of_chunk(result: Wrong) -> Pattern | None:
     if bool((want < 0).any()) or bool((got < 0).any()):
         return None
     sizes = [size for size in reversed(_GROUPS) if bool((got == want % size).all())]
-    # By chance, one in some hundred indices fits.
+    # By chance, one in some hundred single indices fits.
     if not sizes or (want.numel() < FEWEST and int(got.max()) == 0):
         return None
     told = " or ".join(map(str, sizes))
@@ -497,7 +500,7 @@ def _row_factor(result: Wrong) -> Pattern | None:
     got, want = got.double(), want.double()
     if not bool(torch.isfinite(got).all()) or not bool(torch.isfinite(want).all()):
         return None
-    # Small elements may be mostly error.
+    # Small elements of a row may be mostly error.
     large = want.abs() > 1e-3 * want.abs().amax(dim=-1, keepdim=True)
     if not bool((large.sum(dim=-1) >= 2).all()):
         return None
@@ -531,7 +534,7 @@ def _line_offset(result: Wrong) -> Pattern | None:
         least = float(off.abs().max())
         alike = want - want.median(dim=axis, keepdim=True).values
         if float(alike.abs().max()) <= 1e-3 * scale:
-            continue  # then a line is off by one amount, whatever the cause
+            continue  # a line is then off by one amount whatever the cause
         if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
             return Pattern(
                 "line_offset",

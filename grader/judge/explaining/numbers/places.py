@@ -1,4 +1,4 @@
-"""Less specific than ``patterns``, so last."""
+"""Patterns of wrong elements' places: they say less than ``patterns``, so they come last."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _right_alone(result: Wrong) -> Pattern | None:
         return None
     word = "column" if len(shape) > 1 else "element"
     if always.numel() == 1 and right.shape[0] < 4:
-        return None  # it may be right for many reasons
+        return None  # one element may be right for many reasons
     if always.numel() == 1:
         which, period = f"{word} 0", width
     else:
@@ -176,7 +176,7 @@ def _tiles(matrix: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def _order(result: Wrong, got: torch.Tensor, want: torch.Tensor) -> list[int] | None:
-    """The row of ``want`` for each of ``got``; None unless each occurs once, and not all in place."""
+    """The row of ``want`` for each row of ``got``; None unless each occurs once, and not all in place."""
     import torch
 
     count, size = got.shape
@@ -254,7 +254,7 @@ def _few_lines(result: Wrong) -> Pattern | None:
 
 
 def _lines(result: Wrong) -> Iterator[tuple[torch.Tensor, int, str]]:
-    """Per kind of line: lines of wrong elements, their number, and a word."""
+    """For each kind of line: wrong elements' lines, their number, and a word."""
     import torch
 
     flat = torch.nonzero(result.wrong).reshape(-1)

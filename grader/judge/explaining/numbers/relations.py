@@ -1,3 +1,5 @@
+"""Wrong results that are a simple function of an input at every element."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -9,9 +11,9 @@ if TYPE_CHECKING:
     import torch
 
 _SAME = 1e-4
-# Fewer elements' counts may agree by chance.
+# Counts of fewer elements may be equal by chance.
 _MANY = 32
-# float32 rounding, relative to the sum of absolute values.
+# Float32 rounding, relative to the sum of absolute values.
 _SAME_SUM = 1e-6
 _PARTS = (1024, 512, 256, 128, 64, 32, 2048, 4096)
 _FUNCTIONS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
@@ -47,6 +49,7 @@ def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None
 
 
 def loosely_related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """These say less than other questions."""
     for find in (_with_right, _vector_times_row, _factor_beside, _error_by_row):
         if (found := find(result, inputs)) is not None:
             return found
@@ -56,6 +59,7 @@ def loosely_related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
 def _rows_and_vectors(
     result: Wrong, inputs: Mapping[str, torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor, list[tuple[str, torch.Tensor]]] | None:
+    """Got and want as matrices, and inputs with an element per column."""
     import torch
 
     shape = result.shape
@@ -99,7 +103,7 @@ def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patt
 
 
 def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Each row has a factor on the result without an added input."""
+    """Each row has a factor on what remains without an added input."""
     found = _rows_and_vectors(result, inputs)
     if found is None:
         return None
@@ -121,6 +125,7 @@ def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _alike(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
+    """Flat inputs of the same size and type, with several values at wrong places."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -219,7 +224,7 @@ def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern 
 
 
 def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Wrong elements alone are a multiple of an input."""
+    """Wrong elements, and no others, are a multiple of an input."""
     import torch
 
     if not result.want.is_floating_point() or bool(result.wrong.all()):
@@ -241,7 +246,7 @@ def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _equal(got: torch.Tensor, other: torch.Tensor) -> bool:
-    """Tolerances may be too wide."""
+    """The tolerance may be too wide."""
     import torch
 
     return torch.allclose(got, other, rtol=_SAME, atol=0.0, equal_nan=True)

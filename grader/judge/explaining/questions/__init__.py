@@ -1,1 +1,1 @@
-"""Which other question a wrong result answers, by the reference."""
+"""Which other question a wrong result answers, by the challenge's reference."""

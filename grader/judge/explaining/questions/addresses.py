@@ -1,4 +1,4 @@
-"""Inputs as a kernel with wrong addresses sees them."""
+"""Asks the reference with inputs as a kernel with wrong addresses would see them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 Inputs = Mapping[str, "torch.Tensor"]
+# With another case if sizes differ.
 Misread = tuple[Pattern, Inputs, Case]
 
 _TILES = (32, 16, 64, 128, 8, 256)
@@ -106,6 +107,7 @@ def _groups_again(challenge: Challenge, case: Case, inputs: Inputs, result: Wron
 
 
 def _flat(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """0 outside."""
     import torch
 
     flat = values.reshape(-1)

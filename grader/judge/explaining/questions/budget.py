@@ -1,8 +1,10 @@
+"""How long a search may take."""
+
 from __future__ import annotations
 
 import time
 
-# So a busy machine changes few answers.
+# A busy machine should change few answers.
 _TIMES = 5
 
 
@@ -17,6 +19,6 @@ class Budget:
 
     @property
     def used(self) -> float:
-        """Seconds of this thread, or the clock's share if more."""
+        """Seconds of this thread, or the clock's share if that is more."""
         thread, clock = self._began
         return max(time.thread_time() - thread, (time.monotonic() - clock) / _TIMES)

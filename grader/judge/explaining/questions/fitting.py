@@ -1,3 +1,5 @@
+"""Decides if another answer explains a wrong result."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -15,12 +17,13 @@ _CLOSER = 1e4
 
 
 def fits(result: Wrong, answer: torch.Tensor) -> bool:
+    """``answer`` (flat) explains the result and is not the right one."""
     if answer.numel() != result.got.numel() or not result.agrees(result.got, answer):
         return False
     if result.agrees(result.want, answer):
         return False
     if answer.is_floating_point() and not bool(answer.isfinite().any()):
-        return False  # many reasons
+        return False  # NaN everywhere has many reasons
     if int(result.wrong.sum()) >= FEWEST:
         return _closer(result, answer)
     if not result.want.is_floating_point():

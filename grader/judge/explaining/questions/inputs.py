@@ -1,3 +1,5 @@
+"""Finds other inputs that explain a wrong result, by the challenge's reference."""
+
 from __future__ import annotations
 
 import itertools
@@ -35,7 +37,7 @@ _DIGITS = {
 _GROUPS = (1024, 512, 256, 128, 64, 32)
 _WARP = 32
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)
-# Each costs a reference call.
+# Each row costs a reference call.
 _MOST_ROWS = 12
 # Elements of rows with ties.
 _COMPARED = 1 << 24
@@ -47,7 +49,7 @@ Try = tuple[Pattern, Ask]
 def answers_another(
     result: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, rounding: bool
 ) -> Pattern | None:
-    """``rounding``: small errors, so lower precision first."""
+    """``rounding``: small errors, so try lower precision first."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
     # On a GPU, an index outside an array would end the judge's context.
@@ -55,12 +57,12 @@ def answers_another(
     if any(arg.dtype.complex for arg in challenge.manifest.buffers):
         return None
     if not bool(result.got[result.wrong].any()):
-        return None  # many questions have it
+        return None  # many questions have the answer 0
     if not result.want.is_floating_point():
         if (found := _other_of_equals(result, inputs)) is not None:
             return found
         if result.want.numel() < FEWEST:
-            return None  # chance
+            return None  # few integers may be equal by chance
     tries = _Tries(challenge, case, inputs, result)
     budget = Budget(limits.OTHER_QUESTIONS_SECONDS)
     if (found := Rows(challenge, case, inputs, result).counted()) is not None:
@@ -68,7 +70,7 @@ def answers_another(
     if rounding:
         fitting = [pattern for pattern, ask in tries.rounded() if _explains_rounding(result, ask())]
         if fitting:
-            # In its range, float16 has TF32's digits.
+            # In its range, float16 has the digits of TF32.
             kinds = " or ".join(_DIGITS[pattern.names[0]] for pattern in fitting)
             text = f"The result fits inputs that are rounded to {kinds} first."
             return replace(fitting[0], text=text)
@@ -93,7 +95,7 @@ def _explains_rounding(result: Wrong, answer: torch.Tensor | None) -> bool:
     if answer is None or answer.numel() != result.got.numel():
         return False
     own, other = ((result.got.double() - right.double()).abs().max() for right in (result.want, answer))
-    # Chance may bring one of few elements near.
+    # By chance, one of a few elements may be near.
     few = int(result.wrong.sum()) < FEWEST
     return float(other) * (EXPLAINED_FEW if few else EXPLAINED) < float(own)
 
@@ -164,13 +166,13 @@ class _Tries:
         def ask() -> torch.Tensor | None:
             try:
                 return right_answers(self.challenge, asked, given)[name].reshape(-1)[:count]
-            except (GraderError, RuntimeError):  # it may refuse arguments that no case has
+            except (GraderError, RuntimeError):  # the reference may refuse arguments that no case has
                 return None
 
         return ask
 
     def every(self) -> Iterator[Try]:
-        """Usual mistakes first."""
+        """More usual mistakes first."""
         yield from self.inverted()
         yield from self.nan_ignored()
         yield from self.clamped()
@@ -215,6 +217,7 @@ class _Tries:
         return ask
 
     def two_ignored(self) -> Iterator[Try]:
+        """Such as a mean and a deviation."""
         floats = [arg for arg in self.read if arg.dtype.floating and arg.kind is Kind.INPUT]
         for one, other in itertools.combinations(floats, 2):
             for first, second in itertools.product((0.0, 1.0), repeat=2):
@@ -473,7 +476,7 @@ class _Tries:
             yield Pattern("reversed", text, names=(name,)), answer
 
     def left_out(self) -> Iterator[Try]:
-        """For sums along a size that the result lacks."""
+        """The sum is along a size that the result does not have."""
         of_results = set(self.result.argument.shape)
         summed: dict[str, list[Argument]] = {}
         for arg in self.read:
@@ -512,6 +515,7 @@ class _Tries:
                 yield Pattern("some_lanes", text, kept), self._asks(changed)
 
     def twice(self) -> Iterator[Try]:
+        """An in-out computed twice; a scalar with a factor."""
         arg = self.result.argument
         if arg.kind is Kind.INOUT:
             ask = self._asks()
@@ -605,6 +609,7 @@ class _Tries:
 
 
 def _parts(size: str, extent: int, of: str) -> Iterator[tuple[int, int, str]]:
+    """First and end, and a sentence."""
     right = "The result is right if"
     yield (
         0,
@@ -663,6 +668,7 @@ def _of_lanes(values: torch.Tensor, group: int, kept: int) -> torch.Tensor:
 
 
 def _kept(values: torch.Tensor, axis: int, begin: int, end: int) -> torch.Tensor:
+    """Zeros outside ``begin`` to ``end``."""
     found = values.new_zeros(values.shape)
     found.narrow(axis, begin, end - begin).copy_(values.narrow(axis, begin, end - begin))
     return found

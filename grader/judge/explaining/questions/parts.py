@@ -1,3 +1,5 @@
+"""Parts of PyTorch's composed operations, such as a softmax's sum."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -6,12 +8,14 @@ from typing import Any
 
 import torch
 
-# Words with ``{}``, or others if too long.
+# Names a tensor: words with ``{}``, or others if too long.
 Name = Callable[[torch.Tensor, str, str], torch.Tensor]
 
 
 @dataclass(frozen=True)
 class Part:
+    """An operation in smaller steps."""
+
     name: str
     of: tuple[Any, ...]
     compute: Callable[[Name], Any]
@@ -56,7 +60,7 @@ def _layer_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
 
     def compute(name: Name) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         mean = name(torch.mean(x, axes, keepdim=True), "the mean of {0}", "the mean")
-        # One of the two may lack it.
+        # A kernel may lack it in one of the two.
         deviation = name(x - mean, "{0} - its mean", "the deviation from the mean")
         variance = name(
             torch.mean(deviation * deviation, axes, keepdim=True), "the variance of {0}", "the variance"

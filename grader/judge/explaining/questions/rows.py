@@ -1,4 +1,4 @@
-"""Which rows of the inputs a wrong result has counted: those before its own, all, or a tile's.
+"""Which rows of the inputs a wrong result has counted: those before its own, all, or those of a tile.
 
 For results that share an index with inputs, such as prefix sums.
 """
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _TILES = (16, 32, 64, 128, 8, 256, 512, 1024)
 _FEWEST_ROWS = 4
 _MOST_ROWS = 1 << 15
+# Share of the time for other questions.
 _SHARE = 0.4
 _PROBES = 5
 _EXPLAINED = 16.0
@@ -102,6 +103,7 @@ class Rows:
         return None
 
     def _is_index(self, size: str) -> bool:
+        """True if nothing else depends on ``size``."""
         if not _FEWEST_ROWS <= self.case.sizes.get(size, 0) <= _MOST_ROWS:
             return False
         manifest = self.challenge.manifest
@@ -117,7 +119,7 @@ class Rows:
 
         extent, shape = self.case.sizes[size], self.result.shape
         if axis >= len(shape) or shape[axis] != extent or math.prod(shape) != self.result.got.numel():
-            return None  # or a part counts
+            return None  # or only a part of the result counts
         got, want, wrong = (
             values.reshape(shape).movedim(axis, 0).reshape(extent, -1)
             for values in (self.result.got, self.result.want, self.result.wrong)
@@ -125,9 +127,9 @@ class Rows:
         usable = wrong.any(dim=1) & torch.isfinite(got).all(dim=1) & torch.isfinite(want).all(dim=1)
         rows = torch.nonzero(usable).reshape(-1).tolist()
         if len(rows) < 2 or torch.unique(got[usable]).numel() < FEWEST:
-            return None  # many reasons
+            return None  # a single value has many reasons
         probes = [rows[place * (len(rows) - 1) // (_PROBES - 1)] for place in range(_PROBES)]
-        # At the ends, several choices agree.
+        # At the ends, several choices are the same.
         probes = list(dict.fromkeys(sorted(probes, key=lambda row: abs(row - rows[len(rows) // 2]))))
         mixed = self._mixed(size, axis, probes[0])
         if not mixed:
@@ -188,6 +190,7 @@ class Rows:
     def _row(
         self, size: str, axis: int, row: int, kept: list[int], mixed: list[Argument], *, last: bool = True
     ) -> torch.Tensor | None:
+        """The last of the rows ``kept``, or row ``row``."""
         given = dict(self.inputs)
         for arg in self._given(size):
             rows = kept if arg in mixed else [row] * len(kept)

@@ -1,7 +1,7 @@
 """Which step of the reference a wrong result does differently, or lacks.
 
-``_Watch`` notes the reference's operations, or computes one differently (``variants``). The reference must be
-in this process.
+``_Watch`` notes the reference's operations, or computes one differently (see ``variants``). Needs a reference in this
+process.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from grader.judge.explaining.questions.variants import (
 from grader.judge.explaining.wrong import FEWEST, Pattern, Wrong
 from grader.judge.oracle import OUTPUT, results_of, scalar_values
 
+# For one submission.
 _SECONDS = 0.45
 _MOST_ELEMENTS = 1 << 17
 _MOST_OPERATIONS = 2000
@@ -55,6 +56,7 @@ _NARROW = 1e-5
 _ROUNDINGS_OF_NARROW = 2
 _EFFECT_OF_NARROW = 8
 
+# Function, place, and which operation there.
 Site = tuple[str, int, int]
 Group = tuple[list[Site], Step, str]
 _ORDER = {op: place for place, op in enumerate(("masked_fill", "where", "gt", "lt", "ge", "le", "_softmax"))}
@@ -219,7 +221,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False  # skipping would import PyTorch's compiler
+        return False  # to skip it, PyTorch would import all of its compiler
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -294,6 +296,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 @dataclass
 class Steps:
     challenge: Challenge
+    #: Seconds of this thread.
     _left: float = _SECONDS
 
     def find(
@@ -311,7 +314,7 @@ class Steps:
         if few and not (result.want.is_floating_point() and bool((result.got[result.wrong] != 0).all())):
             return None  # these fit several steps
         budget = Budget(self._left)
-        # An index outside an array would end a GPU judge's context.
+        # On a GPU, an index outside an array would end the judge's context.
         given = {name: values.cpu() for name, values in inputs.items()}
         try:
             return _Search(self.challenge, case, given, result.on_host, budget).find(known)
@@ -353,7 +356,7 @@ class _Search:
         return None
 
     def _living(self, groups: Sequence[Group], right: torch.Tensor | None) -> list[Group]:
-        """Those that the result depends on, likely ones first."""
+        """Steps that the result depends on, likely ones first."""
         found = []
         for sites, step, where in sorted(groups, key=lambda group: _ORDER.get(group[1].op, len(_ORDER))):
             if self.budget.spent:
@@ -400,7 +403,7 @@ class _Search:
         try:
             return self._run(changed)
         except (GraderError, RuntimeError, ArithmeticError, TypeError, ValueError, IndexError):
-            return None  # some changes do not fit
+            return None  # not every change fits
 
     def _is_answer(self, changed: Mapping[Site, Change]) -> bool:
         answer = self._other(changed)
@@ -423,12 +426,13 @@ class _Search:
         return bool(left <= rounding) and bool(off >= effect * rounding)
 
     def _solved(self, groups: Sequence[Group], known: Pattern | None) -> Pattern | None:
+        """A step's factor, or an amount added to a sum."""
         if not self.result.want.is_floating_point():
             return None
         if known is not None and known.kind in ("factor", "offset"):
-            return None  # any step explains it
+            return None  # any step explains it then
         if torch.unique(self.result.want[self.result.wrong]).numel() < FEWEST:
-            return None  # any number fits
+            return None  # these fit any number
         names = self._numbers()
         for sites, step, where in groups:
             for begins, change in ((1.0, _scaled), (0.0, _moved)) if step.floating and not step.whole else ():
@@ -491,6 +495,7 @@ def _moved(amount: float) -> Change:
 
 
 def _groups(record: _Record) -> list[Group]:
+    """Equal steps together, then each."""
     alike: dict[tuple[str, tuple[str, ...]], list[Site]] = {}
     for site, step in record.steps.items():
         alike.setdefault((step.op, step.operands), []).append(site)
@@ -506,7 +511,7 @@ def _groups(record: _Record) -> list[Group]:
 
 
 def _where(record: _Record, site: Site) -> str:
-    """``, in the variance of x``: what the step is for."""
+    """``, in the variance of x``: the value that the step is for."""
     for _ in range(4):
         users = record.users.get(site, [])
         if len(users) != 1:

@@ -1,6 +1,6 @@
-"""Which terms of a sum a wrong result has; each has one input element as a factor.
+"""Which terms of a sum a wrong result has. Each has one element of an input as a factor.
 
-Autograd gives the terms, so the reference must be in this process.
+Autograd gives the terms, which needs a reference in this process.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 _FEWEST_TERMS = 4
 _PROBES = 6
-# float32 rounding, relative to the sum of absolute values.
+# Float32 rounding, relative to the sum of absolute values.
 _ROUNDING = 1e-5
 _EXPLAINED = 16.0
 _GROUPS = (*range(2, 33), 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 _LARGE_GROUPS = (2048, 4096, 8192, 16384, 32768, 65536)
+# Of this thread, for the terms of one element.
 _SECONDS = 0.25
 _TILES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
@@ -68,6 +69,7 @@ class Terms:
         arg: Argument,
         probes: list[int],
     ) -> list[torch.Tensor] | None:
+        """None if the result is no such sum."""
         import torch
 
         manifest = self.challenge.manifest
@@ -95,7 +97,7 @@ class Terms:
                     if not off <= 1e-7 * float(terms.abs().sum()):
                         return None
                     found.append(terms[slope.reshape(-1) != 0])
-        except Exception:  # staff's code may forbid gradients
+        except Exception:  # staff's code may not allow gradients
             return None
         return found if all(len(terms) for terms in found) else None
 
@@ -103,6 +105,7 @@ class Terms:
         self, result: Wrong, arg: Argument, probes: list[int], sums: list[torch.Tensor]
     ) -> Pattern | None:
         fitting: set[str] | None = None
+        # Likely ones first.
         order: list[str] = []
         allowed = allowed_error(result.want, result.allowance, result.magnitude)
         used = 0

@@ -1,4 +1,4 @@
-"""What a kernel may do instead of a step. Words follow ``The result is what you get``."""
+"""What a kernel may do instead of one step. Words follow ``The result is what you get``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-# Of arguments and right result. Its result may have fewer dimensions.
+# Takes arguments and right result. Its result may have fewer dimensions.
 Change = Callable[[Sequence[Any], Mapping[str, Any], torch.Tensor], torch.Tensor]
 Variant = tuple[str, Change]
 
@@ -17,6 +17,7 @@ _TILES = (32, 64, 128, 256, 16, 8, 512, 1024)
 _ROWS = (2, 4, 8, 16, 32)
 _SAME = 1e-4
 _WITHOUT = "without "
+# For values with long formulas.
 UNCLEAR = "a value "
 _COMPARED = {"gt": (">", ">=", "<"), "ge": (">=", ">", "<="), "lt": ("<", "<=", ">"), "le": ("<=", "<", ">=")}
 _COMPARISONS: Mapping[str, Callable[[Any, Any], torch.Tensor]] = {
@@ -48,6 +49,7 @@ class Step:
 
     @property
     def counts(self) -> bool:
+        """False for constants, such as masks."""
         return bool(self.inputs) or self.op in _COMPARED
 
 
@@ -56,12 +58,13 @@ def inner(text: str) -> str:
 
 
 def omissions(step: Step) -> Iterator[Variant]:
-    """The simplest mistakes, so first."""
+    """The simplest mistakes: they come first."""
     if step.op != "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
 
 def factors_omitted(step: Step) -> Iterator[Variant]:
+    """Omissions to try after simpler ones."""
     if step.op == "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
@@ -95,6 +98,7 @@ def _all(step: Step) -> Iterator[Variant]:
 
 
 def partial_variants(step: Step) -> Iterator[Variant]:
+    """On parts, for several rows, or rounded on the way."""
     if step.part == "softmax":
         yield from _online(step)
     if step.op in _REDUCTIONS:
@@ -616,6 +620,7 @@ def _not_rescaled(op: str, tile: int) -> Change:
 
 
 def named_factor(step: Step, factor: float, names: Mapping[float, str]) -> str:
+    """Empty if the factor has no meaning."""
     text = step.text
     if abs(factor + 1) < _SAME:
         return f"if {text} has the other sign"

@@ -1,0 +1,1 @@
+"""What the emulated GPU recorded of reads and writes."""

@@ -1,4 +1,4 @@
-"""Drawn on the tensors' device: only codes and a few numbers are copied."""
+"""Draws a wrong result's map on the tensors' device: only codes and a few numbers are copied."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _codes(result: Wrong) -> tuple[torch.Tensor, int]:
     errors = (result.got.double() - result.want.double()).abs()
     units = unit_sizes(result.want, result.allowance, result.magnitude)
     if units is not None:
-        errors = errors / units  # step 0: not finite
+        errors = errors / units  # by a step of 0: not finite
     if not result.want.is_floating_point():
         errors = errors.clamp(min=1.0)  # large ones may be equal as doubles
     measured = result.wrong & torch.isfinite(errors)

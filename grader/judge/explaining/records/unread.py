@@ -1,4 +1,4 @@
-"""Kernels never read these input elements, though the result depends on them."""
+"""Input elements that kernels never read, though the result depends on them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _PERIODS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 def read_of(said: Writers, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """True for each read element, flat."""
     import torch
 
     found = {}
@@ -80,7 +81,7 @@ def _matters(
     name: str,
     absent: torch.Tensor,
 ) -> bool:
-    """Other values there change the right result at wrong places."""
+    """True if other values there change the right result at wrong places."""
     import torch
 
     given = {each: values.cpu() for each, values in inputs.items()}
@@ -91,7 +92,7 @@ def _matters(
     elif bool(((given[name] == 0) | (given[name] == 1)).all()):
         flat[places] = 1 - values
     else:
-        flat[places] = values.roll(1)  # others may lead out of an array
+        flat[places] = values.roll(1)  # other values may lead out of an array
     try:
         other = right_answers(challenge, case, {**given, name: flat.reshape(given[name].shape)})
     except (GraderError, RuntimeError):
@@ -137,6 +138,7 @@ def _word(axis: int, dimensions: int, arg: Argument) -> tuple[str, str]:
 
 
 def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) -> str:
+    """Empty if not simple to say."""
     word, along = words
     plural = "indices" if word == "index" else f"{word}s"
     first, last, count = lost[0], lost[-1], len(lost)
@@ -159,6 +161,7 @@ def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) ->
 
 
 def _of_segments(array: str, places: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> str:
+    """Parts of segments that an input of increasing offsets bounds."""
     import torch
 
     for name, bounds in inputs.items():

@@ -1,3 +1,5 @@
+"""Why nothing wrote an element, as far as the emulated GPU shows it."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,6 +9,7 @@ from typing import Any
 from grader.judge.messages import Reason, Would
 from grader.judge.worst import index_of
 
+# Of a quoted line.
 _MOST_CHARS = 60
 _LOOPS = ("for", "while", "do", "}")
 
@@ -23,6 +26,7 @@ class Absent:
 
     @property
     def wanted(self) -> dict[str, Any]:
+        """For ``RunnerClient.recorded_call``."""
         would = self.would.model_dump(
             include={"work", "size", "block", "thread", "like", "like_block", "like_thread"}
         )
@@ -37,7 +41,7 @@ class Absent:
         if reason is None:
             return f"By the index with which {like}, {who} would write it, and does not."
         text = _text(source, reason.line)
-        # Compilers replace loop counters.
+        # Compilers replace a loop's counters.
         compared = ""
         if len(reason.compared) == 2 and not text.startswith(_LOOPS):
             compared = f", comparing {reason.compared[0]:,} with {reason.compared[1]:,}"

@@ -1,3 +1,5 @@
+"""Wrong addresses: strides, masks, stores to one element."""
+
 from __future__ import annotations
 
 import ast
@@ -18,6 +20,7 @@ def strides(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> st
 
 
 def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
+    """``line``: only there."""
     for kernel in program.source.kernels.values():
         given = program.given(kernel)
         sizes = {name: argument.name for name, argument in given.items() if argument.kind is Kind.SIZE}
@@ -98,7 +101,7 @@ def bounds_of_one_index(program: Program, pattern: Pattern | None, mismatch: Mis
 
 
 def stores_outside(program: Program, name: str) -> str:
-    """Found after the call, so the line is unknown."""
+    """Such a write is found after the call, so its line is unknown."""
     stored = program.parameter_of(name)
     for launch in program.source.launches:
         for access in launch.kernel.accesses:
@@ -195,7 +198,7 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
             return unlike
         said = failure.message.split("\n")[0]
         if "before the beginning of" in said or " at address " in said:
-            return ""  # not the mask
+            return ""  # the mask is not to blame
         verb = "load" if " reads " in said else "store"
         mine = [access for access in accesses if (access.operation == "load") == (verb == "load")] or accesses
         return next((said for access in mine if (said := _wrong_mask(access, kernel))), "")

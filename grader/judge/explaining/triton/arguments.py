@@ -1,3 +1,5 @@
+"""Arguments that are unused, missing, reordered, or not written."""
+
 from __future__ import annotations
 
 import ast

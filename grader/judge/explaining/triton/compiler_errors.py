@@ -1,3 +1,5 @@
+"""Hints for errors of Triton's compiler."""
+
 from __future__ import annotations
 
 import ast

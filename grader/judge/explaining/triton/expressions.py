@@ -1,3 +1,5 @@
+"""Questions about a kernel's expressions."""
+
 from __future__ import annotations
 
 import ast
@@ -29,11 +31,11 @@ class _Substitute(ast.NodeTransformer):
 
 
 def resolved(expression: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
-    """Names of masks and pointers (``everything``: of indices too) become their values, two deep."""
+    """Replaces names of masks and pointers (``everything``: of indices too) by their values, two deep."""
     values = kernel.values if everything else kernel.conditions
     for _ in range(2):
         found = _Substitute(values).visit(ast.parse(ast.unparse(expression), mode="eval").body)
-        # Shared nodes: a small tree can become huge.
+        # Values are shared nodes, so a small tree can become huge.
         if next(itertools.islice(walk(found), _MOST_NODES, None), None) is not None:
             break
         expression = found

@@ -1,3 +1,5 @@
+"""Grids with too few programs, or along the wrong axis."""
+
 from __future__ import annotations
 
 import ast
@@ -155,6 +157,7 @@ def _calls_helpers(kernel: Kernel, source: TritonSource) -> bool:
 
 
 def _divided_down(grid: ast.expr) -> str:
+    """A division that rounds down, with nothing added to the result."""
     grid = grid.body if isinstance(grid, ast.Lambda) else grid
     for part in grid.elts if isinstance(grid, ast.Tuple) else [grid]:
         if any(
@@ -176,6 +179,7 @@ def _divides(tree: ast.AST) -> bool:
 
 
 def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
+    """Indices, their program id's axis, and their bound."""
     assigned = kernel.assigned
     axes: dict[str, set[int]] = {}
     for _ in range(3):

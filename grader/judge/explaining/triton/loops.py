@@ -1,4 +1,4 @@
-"""Over a row's chunks: the last left out, unscaled sums, places from atomics."""
+"""Loops over a row's chunks: the last left out, unscaled sums, places from atomics."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from grader.judge.explaining.triton.tile_reader import constants_of
 from grader.judge.explaining.wrong import Pattern
 from grader.schemas.report import Mismatch
 
+# Patterns that need no loop.
 _OTHERS = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
@@ -60,6 +61,7 @@ def _asks_for_rest(kernel: Kernel, size: str) -> bool:
 
 
 def _number(program: Program, kernel: Kernel, tile: ast.expr) -> int | None:
+    """A literal, a constant of the module, or passed by every launch."""
     if isinstance(tile, ast.Constant) and isinstance(tile.value, int):
         return tile.value
     if not isinstance(tile, ast.Name):
@@ -137,6 +139,7 @@ def _kept_scale(loop: ast.For) -> str:
 
 
 def _adds(value: ast.expr, name: str) -> bool:
+    """``name + ...``, or tl.dot with ``name`` as its sum."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         return True
     return isinstance(value, ast.Call) and operation_of(value) == "dot" and name in names_in(value)

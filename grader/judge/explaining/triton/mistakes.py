@@ -1,4 +1,4 @@
-"""Wrong numbers, or an error, must fit the code."""
+"""Names mistakes in Triton sources: wrong numbers, or an error, must fit the code."""
 
 from __future__ import annotations
 
@@ -59,6 +59,7 @@ class TritonMistakes:
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> TritonMistakes | None:
+        """None if unreadable."""
         source = read(text)
         return cls(Program(manifest, source)) if source is not None else None
 
@@ -144,6 +145,7 @@ class TritonMistakes:
         return next((said for rule in rules if (said := rule(self.program, failure, line))), "")
 
     def adds_to(self, result: str) -> bool:
+        """True if loaded, or changed in place."""
         name = self.program.parameter_of(result)
         for launch in self.program.source.launches:
             for access in launch.kernel.accesses:

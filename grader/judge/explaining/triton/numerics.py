@@ -114,6 +114,7 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
 
 
 def _half_of(call: ast.Call) -> str:
+    """The 16-bit type in ``value.to(type)``, or empty."""
     if not (isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args):
         return ""
     kind = call.args[0]
@@ -130,6 +131,7 @@ def few_digits(program: Program, pattern: Pattern | None) -> str:
 
 
 def divided_by_block(program: Program, pattern: Pattern | None) -> str:
+    """Some lanes are padding."""
     if pattern is not None and pattern.kind not in (
         "rounding",
         "factor",

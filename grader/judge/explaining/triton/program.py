@@ -1,3 +1,5 @@
+"""A Triton source with its challenge's signature."""
+
 from __future__ import annotations
 
 import ast
@@ -9,6 +11,7 @@ from grader.judge.explaining.triton.source import Kernel, Launch, TritonSource, 
 from grader.judge.explaining.triton.tile_reader import Finding, constants_of, findings_of
 from grader.schemas.report import Mismatch
 
+# For rules that look at the source alone.
 NO_MISMATCH = Mismatch(argument="", kind="unwritten", wrong=1, total=2)
 
 

@@ -1,4 +1,4 @@
-"""From a syntax tree; executes nothing."""
+"""Reads kernels, accesses and launches from a syntax tree. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _LOADS = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas
 @dataclass(frozen=True)
 class Access:
     line: int
+    #: load, store or an atomic.
     operation: str
+    #: Empty if the pointer has no single origin.
     parameter: str
     pointer: ast.expr
     mask: ast.expr | None = None
@@ -27,7 +29,7 @@ class Access:
 class Kernel:
     node: ast.FunctionDef
     accesses: list[Access] = field(default_factory=list)
-    #: None: not a literal.
+    #: None if not a literal.
     program_axes: list[int | None] = field(default_factory=list)
 
     @property
@@ -53,6 +55,7 @@ class Kernel:
 
     @cached_property
     def assigned(self) -> dict[str, ast.expr]:
+        """Name -> its last value."""
         return {
             node.targets[0].id: node.value
             for node in walk(*self.node.body)
@@ -63,6 +66,7 @@ class Kernel:
 
     @cached_property
     def values(self) -> dict[str, ast.expr]:
+        """Values that do not depend on the name's earlier value."""
         return {
             name: value
             for name, value in self.assigned.items()
@@ -96,6 +100,7 @@ class Launch:
 
     @property
     def axes(self) -> int:
+        """The grid's dimensions; 0 if unknown."""
         grid = self.grid.body if isinstance(self.grid, ast.Lambda) else self.grid
         return len(grid.elts) if isinstance(grid, ast.Tuple) else 0
 
@@ -213,6 +218,7 @@ def _kernel(node: ast.FunctionDef) -> Kernel:
 
 
 def _origin(pointer: ast.expr, origins: dict[str, str]) -> str | None:
+    """Triton writes the pointer first."""
     while isinstance(pointer, (ast.BinOp, ast.Subscript)):
         pointer = pointer.left if isinstance(pointer, ast.BinOp) else pointer.value
     return origins.get(pointer.id) if isinstance(pointer, ast.Name) else None

@@ -1,4 +1,4 @@
-"""Indices along a tile's axes, and lanes beyond the data."""
+"""A Triton kernel's tile: indices along its axes, and lanes beyond the data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ HALVES = tuple(dtype for dtype in DType if dtype.half)
 
 @dataclass(frozen=True)
 class Axis:
+    #: Its vector of indices.
     name: str = ""
+    #: Program ids in these indices.
     programs: frozenset[str] = frozenset()
     #: Extent 1: fits every other axis.
     one: bool = False
 
     def clashes(self, other: Axis) -> bool:
+        """True if they certainly index different things."""
         known = bool(self.programs) and bool(other.programs) and self.name != other.name
         return known and not (self.one or other.one) and not self.programs & other.programs
 
@@ -33,8 +36,11 @@ ONE = Axis(one=True)
 
 @dataclass(frozen=True)
 class Padding:
-    #: None: unknown.
+    """Lanes beyond the data along one axis."""
+
+    #: None if unknown.
     value: float | None
+    #: The line of the load.
     line: int
     #: No ``other``: undefined, but 0 in practice.
     missing: bool = False
@@ -45,16 +51,20 @@ Paddings = dict[int, Padding]
 
 @dataclass(frozen=True)
 class Tile:
-    #: None: unknown.
+    #: None if unknown.
     axes: tuple[Axis, ...] | None = None
-    #: By axis, if masked.
+    #: By axis, if a mask bounds it.
     paddings: Paddings = field(default_factory=dict)
+    #: Axes with a condition.
     masks: frozenset[int] = frozenset()
     half: bool = False
+    #: The value of every lane.
     constant: float | None = None
     #: After a reduction: the axis left, its line and name.
     left: tuple[int, int, str] | None = None
+    #: The line that filled it with a number.
     begins: int = 0
+    #: Program ids that a number depends on.
     programs: frozenset[str] = frozenset()
     pointer: bool = False
 
@@ -125,6 +135,7 @@ def combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
 
 
 def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
+    """Valid for any finite data."""
     values = [tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)]
     known = [axis in tile.paddings or tile.constant is not None for tile in (a, b)]
     value: float | None = None

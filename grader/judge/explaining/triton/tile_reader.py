@@ -1,6 +1,6 @@
-"""Follows tiles: lanes beyond the data, axes, and sums' precision.
+"""Follows a Triton kernel's tiles: lanes beyond the data, axes, and sums' precision.
 
-Reads each line once and executes nothing; anything else is unknown.
+Reads each line once and executes nothing; what it does not understand is unknown.
 """
 
 from __future__ import annotations
@@ -103,6 +103,7 @@ class _Reader:
             and tile.programs
             and any(isinstance(node, (ast.FloorDiv, ast.Mod)) for node in ast.walk(value))
         ):
+            # A row and column from one number.
             tile = replace(tile, programs=frozenset({name}))
         self._check_half(name, value, tile)
         self.names[name] = tile
@@ -207,7 +208,7 @@ class _Reader:
         return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()))
 
     def _check_left(self, a: Tile, b: Tile, line: int) -> None:
-        """A reduction's result meets a tile like its source."""
+        """A reduction's result is combined with a tile like its source."""
         if a.left is None or a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
             return
         placed = [place for place, axis in enumerate(a.axes) if not axis.one]
@@ -335,7 +336,7 @@ class _Reader:
         self._fitted(pointer.axes, bounds.axes, call.lineno)
         value = 0.0 if other is None else self._tile(other).constant
         padding = Padding(value, call.lineno, other is None)
-        # Counts and indices are at least 0.
+        # As counts and indices, integers are at least 0.
         whole = bool(call.args) and self._is_whole(call.args[0])
         known = (other is None or value is not None) and not whole
         paddings = dict.fromkeys(bounds.masks, padding) if known else {}
@@ -503,10 +504,12 @@ def constants_of(tree: ast.Module) -> dict[str, float]:
 
 
 def _is_module(node: ast.expr) -> bool:
+    """Such as ``tl.extra.cuda.libdevice``."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id in ("tl", "triton", "libdevice", "math")
 
 
 def _is_index(value: ast.expr) -> bool:
+    """True if indices are created there, not shifted."""
     return any(operation_of(node) == "arange" for node in ast.walk(value))

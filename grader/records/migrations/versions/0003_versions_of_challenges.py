@@ -22,14 +22,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_challenge_versions")),
         sa.UniqueConstraint("challenge", "version", name=op.f("uq_challenge_versions_challenge_version")),
     )
-    # SQLite adds a constraint only with its column. Alembic would rebuild the table; dropping the old one
-    # deletes all reports.
+    # SQLite adds a constraint only with its column. If Alembic rebuilt the table, dropping the old one would
+    # delete all reports.
     op.execute(
         "ALTER TABLE submissions ADD COLUMN rejudge_of INTEGER "
         "CONSTRAINT fk_submissions_rejudge_of_submissions REFERENCES submissions (id)"
     )
     op.create_index(op.f("ix_submissions_rejudge_of"), "submissions", ["rejudge_of"], unique=False)
-    # The content judged so far is unknown: {} agrees with everything.
+    # The content judged until now is unknown: {} agrees with everything.
     op.execute(
         "INSERT INTO challenge_versions (challenge, version, fingerprint, content, served_at, published_at) "
         "SELECT challenge, version, '', '{}', MIN(created_at), MIN(created_at) FROM submissions "

@@ -13,6 +13,7 @@ depends_on = None
 # Practice now has the -10 of rejudges.
 _REJUDGE = -20
 _REJUDGE_BEFORE = -10
+# Name -> columns, condition.
 _RANKED = "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL"
 _HANDED_IN = "rejudge_of IS NULL"
 _READING = {

@@ -8,12 +8,14 @@ down_revision = "0006"
 branch_labels = None
 depends_on = None
 
+# The scopes of earlier tokens.
 _ALL = "read submit staff"
 _BROWSER = "browser"  # the label of sessions
 
 
 def upgrade() -> None:
-    # No constraints: SQLite would rebuild the table, which deletes rows that refer to it.
+    # Only columns and indexes: a constraint would make SQLite rebuild the table, which deletes rows that
+    # refer to it.
     op.add_column("users", sa.Column("email", sa.String(254), nullable=True))
     op.add_column("users", sa.Column("email_key", sa.String(254), nullable=True))
     op.create_index("ix_users_email_key", "users", ["email_key"], unique=True)

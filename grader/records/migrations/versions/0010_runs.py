@@ -21,6 +21,7 @@ _HISTORIES = {
     "ix_submissions_all_of_challenge": ["challenge", "created_at", "id"],
     "ix_submissions_all": ["created_at", "id"],
 }
+# name -> columns, condition
 _Indexes = dict[str, tuple[list[str], str]]
 _BEFORE: _Indexes = {
     **{name: (columns, _HANDED_IN) for name, columns in _HISTORIES.items()},
@@ -43,7 +44,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """An earlier release would take runs for submissions."""
+    """Delete runs: an earlier release would take them for submissions."""
     rows = sa.table("submissions", sa.column("id"), sa.column("kind"))
     reports = sa.table("reports", sa.column("submission_id"))
     runs = sa.select(rows.c.id).where(rows.c.kind == "run")

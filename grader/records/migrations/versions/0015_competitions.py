@@ -14,6 +14,7 @@ _COLUMNS = [
     *("challenge", "version", "device", "user_id", "time_us", "created_at", "id"),
     *("ci_lo_us", "ci_hi_us", "language", "verdict"),
 ]
+# Column -> table.
 _REFERENCES = {"competition_id": "competitions", "team_id": "competition_teams"}
 
 
@@ -265,7 +266,7 @@ def _make_runs() -> None:
 
 
 def downgrade() -> None:
-    # Submissions to competitions go, reports first.
+    # Submissions to competitions go, their reports first.
     op.execute(
         "DELETE FROM reports WHERE submission_id IN "
         "(SELECT id FROM submissions WHERE competition_id IS NOT NULL)"

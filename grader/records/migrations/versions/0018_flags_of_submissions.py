@@ -44,7 +44,7 @@ def upgrade() -> None:
 
 
 def _fill() -> None:
-    """In pieces: reports are large."""
+    """From the stored reports, in pieces: they are large."""
     connection = op.get_bind()
     last = 0
     while True:
@@ -61,7 +61,7 @@ def _fill() -> None:
         last = rows[-1][0]
         for number, body in rows:
             for flag in dict.fromkeys(json.loads(body).get("flags", ())):
-                # As stored, in either database's form.
+                # The time as stored, in either database's form.
                 connection.execute(
                     sa.text(
                         "INSERT INTO submission_flags (submission_id, flag, received_at)"

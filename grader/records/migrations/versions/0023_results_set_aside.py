@@ -14,6 +14,7 @@ _RANKED = (
 )
 _JUDGED = "verdict IS NOT NULL AND kind <> 'run' AND competition_id IS NULL"
 _GRADED = "kind <> 'run'"
+# Name -> columns, condition before, condition now.
 _INDEXES = {
     "ix_submissions_board": (
         [

@@ -8,6 +8,7 @@ down_revision = "0023"
 branch_labels = None
 depends_on = None
 
+# Column -> table, and ON DELETE.
 _REFERENCES = {
     "course_id": ("courses", "CASCADE"),
     "assignment_id": ("assignments", "SET NULL"),

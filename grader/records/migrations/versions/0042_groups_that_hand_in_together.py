@@ -11,7 +11,7 @@ down_revision = "0041"
 branch_labels = None
 depends_on = None
 
-# As in ``grader.service.accounts.keys.new_code``.
+# As ``grader.service.accounts.keys.new_code``: without look-alikes, in halves.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 
 
