@@ -1,3 +1,5 @@
+"""What a report is summed up to, of each verdict."""
+
 from __future__ import annotations
 
 from typing import Any

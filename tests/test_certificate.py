@@ -1,3 +1,5 @@
+"""Certificates: every change is found and named."""
+
 from __future__ import annotations
 
 import copy

@@ -1,3 +1,5 @@
+"""What differs between two texts: what difflib finds, and an end where it would not come to one."""
+
 from __future__ import annotations
 
 import difflib

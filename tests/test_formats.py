@@ -1,3 +1,5 @@
+"""Figures as people read them: pages and commands have the same."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Log lines: their form, and what they never hold."""
+
 from __future__ import annotations
 
 import json

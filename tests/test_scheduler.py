@@ -1,3 +1,5 @@
+"""The tests' own scheduler: measuring tests run when no other does."""
+
 from __future__ import annotations
 
 from types import SimpleNamespace

@@ -1,3 +1,5 @@
+"""No text of a table makes a spreadsheet compute anything."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,5 @@
+"""No module of the product imports itself through others, not even within a function."""
+
 from __future__ import annotations
 
 import importlib.util

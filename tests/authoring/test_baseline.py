@@ -1,3 +1,5 @@
+"""A challenge's own baseline computes the reference's result and is timed."""
+
 from __future__ import annotations
 
 import subprocess

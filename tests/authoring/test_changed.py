@@ -1,3 +1,5 @@
+"""Challenges that a branch changed: committed, uncommitted or new; None if git cannot tell."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,3 +1,5 @@
+"""`challenge new` at a terminal, and refused options of `challenge check`."""
+
 from __future__ import annotations
 
 import io

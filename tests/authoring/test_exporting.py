@@ -1,3 +1,5 @@
+"""An exported challenge judges as ours does, and comes back by `import` with the same signature and tolerance."""
+
 from __future__ import annotations
 
 import runpy

@@ -1,3 +1,5 @@
+"""Forked boxes: as good as fresh ones for trusted code, isolated, and gone with their server."""
+
 from __future__ import annotations
 
 import os

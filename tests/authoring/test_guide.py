@@ -1,3 +1,5 @@
+"""The teacher's guide explains every key, category, mistake and check."""
+
 from __future__ import annotations
 
 import re

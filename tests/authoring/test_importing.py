@@ -1,3 +1,5 @@
+"""Problems of other platforms become challenges that their own reference answers."""
+
 from __future__ import annotations
 
 import runpy

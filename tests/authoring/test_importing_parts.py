@@ -1,3 +1,5 @@
+"""The parts of an import, without a box: nested data, own checks and draws, constraints, tolerances."""
+
 from __future__ import annotations
 
 import sys

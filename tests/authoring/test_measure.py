@@ -1,3 +1,5 @@
+"""A timed run finds an impossible cost model: on the host, with a GPU's ceilings."""
+
 from __future__ import annotations
 
 import re

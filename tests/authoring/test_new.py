@@ -1,3 +1,5 @@
+"""The output of `challenge new` passes its own checks for any signature, and overwrites nothing."""
+
 from __future__ import annotations
 
 import json

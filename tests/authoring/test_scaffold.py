@@ -1,3 +1,5 @@
+"""What `challenge new` writes without asking the reference: sizes, cases, the contract and the spec."""
+
 from __future__ import annotations
 
 import ast

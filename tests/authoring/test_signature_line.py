@@ -1,3 +1,5 @@
+"""The one line that `challenge new` makes arguments of."""
+
 from __future__ import annotations
 
 import pytest

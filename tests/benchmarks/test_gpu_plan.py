@@ -1,3 +1,5 @@
+"""The plan of what is run on a GPU (``benchmarks/gpu/plan.py``): what a call does, and what it leaves to the next."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""What ``benchmarks/throughput.py`` reads from the logs of workers."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Approving a command line with a phone that is not signed in."""
+
 from __future__ import annotations
 
 import pytest

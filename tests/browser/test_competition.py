@@ -1,3 +1,5 @@
+"""The big screen reveals the frozen ranks from the last upwards, by keyboard."""
+
 from __future__ import annotations
 
 from grader.service.accounts import accounts

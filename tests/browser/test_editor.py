@@ -1,3 +1,5 @@
+"""Writing in the editor: keys, reset, saved texts; with and without the files that Node builds."""
+
 from __future__ import annotations
 
 import re

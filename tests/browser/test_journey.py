@@ -1,3 +1,5 @@
+"""A student's way through the platform that judges: from an account to a rank."""
+
 from __future__ import annotations
 
 from playwright.sync_api import expect

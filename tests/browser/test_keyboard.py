@@ -1,3 +1,5 @@
+"""The main path, and comments, by keyboard only."""
+
 from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect

@@ -1,3 +1,5 @@
+"""Sources on result pages and differences: the browser highlights them, or they stay plain text."""
+
 from __future__ import annotations
 
 from playwright.sync_api import expect

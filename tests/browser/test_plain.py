@@ -1,3 +1,5 @@
+"""The main path without JavaScript, and on a phone."""
+
 from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect

@@ -1,3 +1,5 @@
+"""A failing block, stepped through by the engine as WebAssembly in a real browser."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""Light and dark, by the system and by the switch, which is remembered."""
+
 from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect

@@ -1,3 +1,5 @@
+"""What an argument may be: scalars, optional inputs, layouts, bounds, counts, and constraints between sizes."""
+
 from __future__ import annotations
 
 from pathlib import Path

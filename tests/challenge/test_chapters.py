@@ -1,3 +1,5 @@
+"""Chapters of a catalogue: the path through it has no jumps, and a broken chapter is named."""
+
 from __future__ import annotations
 
 import shutil

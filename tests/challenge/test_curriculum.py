@@ -1,3 +1,5 @@
+"""Tracks and prerequisites: the message of each mistake, and the catalogue's order."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Inputs that depend on each other: row pointers, columns near the diagonal, statistics of rows."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The table of dtypes agrees with torch and with tables inside boxes."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Expressions in sizes compute as Python does, and allow only arithmetic."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Which changes make a new version."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""References of backward passes against autograd and small differences."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Loading folders: contents, order, and the refusal of each bad file."""
+
 from __future__ import annotations
 
 import subprocess

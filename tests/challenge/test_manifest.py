@@ -1,3 +1,5 @@
+"""A bad value of any key in ``challenge.toml`` is refused with file and key."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Timed rounds add inputs that reveal skipped work."""
+
 from __future__ import annotations
 
 import random

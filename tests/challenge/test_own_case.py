@@ -1,3 +1,5 @@
+"""A request for one case with own sizes and inputs: what is taken, and the sentence that refuses the rest."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""The ABI: declarations, committed starters, and messages about each wrong ``solve``."""
+
 from __future__ import annotations
 
 import os

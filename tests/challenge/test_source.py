@@ -1,3 +1,5 @@
+"""Accepted files, and the message of each refusal."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""PyTorch extensions: which sources are, and that their calls get the right tensors."""
+
 from __future__ import annotations
 
 import subprocess

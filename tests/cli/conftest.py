@@ -1,3 +1,5 @@
+"""Fixtures of the command line's tests: a private home, a stub server, and a runner of one command line."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,5 @@
+"""Reports and submissions as a server sends them."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime

@@ -1,3 +1,5 @@
+"""`login`, `logout` and the file that keeps the token."""
+
 from __future__ import annotations
 
 import io

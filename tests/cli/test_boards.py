@@ -1,3 +1,5 @@
+"""`leaderboard` against a stub."""
+
 from __future__ import annotations
 
 from typing import Any

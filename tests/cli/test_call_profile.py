@@ -1,3 +1,5 @@
+"""A profile on a terminal."""
+
 from __future__ import annotations
 
 from io import StringIO

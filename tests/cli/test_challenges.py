@@ -1,3 +1,5 @@
+"""`challenges`, `show`, `init`: from a server, and from the catalogue on this machine."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""All checks of `grader doctor`: names, errors, and the JSON of both commands."""
+
 from __future__ import annotations
 
 import json

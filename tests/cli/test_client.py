@@ -1,3 +1,5 @@
+"""The HTTP client against a stub: every kind of answer, and none."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""`competition`: requests, and the display of a board."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""`completion`: real completions by bash, and the contents of every script."""
+
 from __future__ import annotations
 
 import shlex

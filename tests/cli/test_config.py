@@ -1,3 +1,5 @@
+"""The client's settings: precedence, and the file's place and contents."""
+
 from __future__ import annotations
 
 import json

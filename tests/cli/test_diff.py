@@ -1,3 +1,5 @@
+"""`diff` against a stub: the choice of the two, and the printed comparison."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""README, docs and help name every command: one that nobody can find does not exist."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""`grader test`: the judge on this machine, without server, queue or database."""
+
 from __future__ import annotations
 
 import json

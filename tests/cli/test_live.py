@@ -1,3 +1,5 @@
+"""The live view as text at fixed widths, and the plain lines that replace it."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""`login` by code: the shown code, polling, and failures."""
+
 from __future__ import annotations
 
 import io

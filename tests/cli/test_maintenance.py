@@ -1,3 +1,5 @@
+"""Maintenance and `db upgrade` on the command line; their services have their own tests."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,5 @@
+"""Every way in which a server is unreachable: message, hint and exit code."""
+
 from __future__ import annotations
 
 import errno

@@ -1,3 +1,5 @@
+"""`open`: the page, and printing its address instead."""
+
 from __future__ import annotations
 
 import pytest

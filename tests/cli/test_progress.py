@@ -1,3 +1,5 @@
+"""`progress`: tables and JSON."""
+
 from __future__ import annotations
 
 import json

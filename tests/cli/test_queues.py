@@ -1,3 +1,5 @@
+"""`admin queue` and `admin worker` against a stub: requests and output."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""`quiz`: questions on a kernel, shown and answered."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Reports on a terminal."""
+
 from __future__ import annotations
 
 import codecs

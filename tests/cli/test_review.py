@@ -1,3 +1,5 @@
+"""`void`, `regrade`, `inbox`, `roster`, `comment` and `feedback requests` against a web: text, JSON, exit codes."""
+
 from __future__ import annotations
 
 import json

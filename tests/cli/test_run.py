@@ -1,3 +1,5 @@
+"""`grader run`: request, output and exit code."""
+
 from __future__ import annotations
 
 import json

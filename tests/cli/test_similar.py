@@ -1,3 +1,5 @@
+"""`assignment similar`: pairs, groups, and matching lines side by side."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""`grader doctor` and `grader user identities`: reachable providers, and the identities of an account."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""`submit`, `status`, `cancel`, `history` against a stub: exit codes, JSON, requests."""
+
 from __future__ import annotations
 
 import json

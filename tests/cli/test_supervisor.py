@@ -1,3 +1,5 @@
+"""`grader up` keeps its processes running and ends them all."""
+
 from __future__ import annotations
 
 import signal

@@ -1,3 +1,5 @@
+"""Output to a terminal, a pipe, a full disk, or nowhere."""
+
 from __future__ import annotations
 
 import io

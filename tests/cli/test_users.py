@@ -1,3 +1,5 @@
+"""`user`: accounts, invitations and links on the platform's machine."""
+
 from __future__ import annotations
 
 import json

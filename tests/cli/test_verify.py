@@ -1,3 +1,5 @@
+"""`verify`: exit codes, work without a server, and requests with --online."""
+
 from __future__ import annotations
 
 import copy

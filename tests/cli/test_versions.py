@@ -1,3 +1,5 @@
+"""`challenge diff` against git and a platform, and `admin`'s commands for versions."""
+
 from __future__ import annotations
 
 import json

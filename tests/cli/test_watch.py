@@ -1,3 +1,5 @@
+"""`watch` against a stub and played answers: output at each change, and exit codes."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""The commands of the page "Competitions" do what it says, against a server."""
+
 from __future__ import annotations
 
 import re

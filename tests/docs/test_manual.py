@@ -1,3 +1,5 @@
+"""Reading pages from the folder: order, sections, anchors, search."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Numbers and commands in the docs are right."""
+
 from __future__ import annotations
 
 import re

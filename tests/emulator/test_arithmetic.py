@@ -1,3 +1,5 @@
+"""Each operation against NumPy's, on values of all its type, bit for bit except the payload of NaN."""
+
 from __future__ import annotations
 
 import struct

@@ -1,3 +1,5 @@
+"""Counts of a kernel whose accesses each have a separate line and known needs."""
+
 from __future__ import annotations
 
 import ctypes

@@ -1,3 +1,5 @@
+"""CUTLASS's and CuTe's tensor-core kernels on the emulated GPU, by a challenge that allows their headers."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Programs for sm_90, right (``hopper.cu``) and faulty (``hopper_faults.cu``)."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Limits of a module, and a message for each fault that keeps it from running."""
+
 from __future__ import annotations
 
 import ctypes

@@ -1,3 +1,5 @@
+"""Matrix products of every type, in the fragment layouts of the PTX ISA, against NumPy."""
+
 from __future__ import annotations
 
 import struct

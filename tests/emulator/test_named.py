@@ -1,3 +1,5 @@
+"""Variables by name and type, prints and malloc of a block that a page steps through; and blocks of choice."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Bundles of failing blocks, run a row at a time natively and as WebAssembly."""
+
 from __future__ import annotations
 
 import ctypes

@@ -1,3 +1,5 @@
+"""Two blocks that race, stepped as a pair in either order; the time line; and a thread that turns away from a store."""
+
 from __future__ import annotations
 
 import itertools

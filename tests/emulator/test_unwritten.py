@@ -1,3 +1,5 @@
+"""The thread that would write an element, by the index that others use."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""Who wrote an element last: block, thread and line, by the records of the race check."""
+
 from __future__ import annotations
 
 import struct

@@ -1,3 +1,5 @@
+"""Checks that must hold after a campaign of faults."""
+
 from __future__ import annotations
 
 import time

@@ -1,3 +1,5 @@
+"""Small disks that can be filled: a tmpfs if we may mount one."""
+
 from __future__ import annotations
 
 import contextlib

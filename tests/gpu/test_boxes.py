@@ -1,3 +1,5 @@
+"""Boxes with a GPU: the judge's memory in them, the gate across their boundary, faults and their messages."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

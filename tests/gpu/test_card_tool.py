@@ -1,3 +1,5 @@
+"""Runs of one case under the toolkit's own tools, in boxes on a GPU."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

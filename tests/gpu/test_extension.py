@@ -1,3 +1,5 @@
+"""PyTorch extensions on a card: tensors over the judge's memory, torch's allocator behind the gate, errors."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""``torch.autograd.Function`` as a form of submission, on a card: autograd's own threads, streams and the gate."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Right and wrong submissions in both languages, through the gate, on the GPU."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Baselines by name on a card: cuBLASLt and cuDNN through torch, CUB as a CUDA source, the staff's solution."""
+
 from __future__ import annotations
 
 import shutil

@@ -1,3 +1,5 @@
+"""Tolerances of single results in timed windows, and rules for compiled code, on a GPU's board."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,3 +1,6 @@
+"""Further parts of a report, on a real GPU: kernels' resources, library kernels, the GPU's state, printed output, and
+remarks on a time."""
+
 from __future__ import annotations
 
 import statistics

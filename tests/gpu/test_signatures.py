@@ -1,3 +1,5 @@
+"""Arguments of every kind on the GPU: the challenges of tests/signatures, right and wrong, and two of them timed."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Where submissions to a challenge on several GPUs go."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Challenges on two GPUs, judged on the emulated one: what is right there, and what each mistake is called."""
+
 from __future__ import annotations
 
 import pytest

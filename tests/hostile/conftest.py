@@ -1,3 +1,5 @@
+"""Which entries of the suite a run judges."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,3 +1,5 @@
+"""The contents of the images, and the boxes that start from one."""
+
 from __future__ import annotations
 
 import json

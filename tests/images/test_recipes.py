@@ -1,3 +1,5 @@
+"""Dockerfile, pins and compose.yaml, as far as reading them goes: nothing is built here."""
+
 from __future__ import annotations
 
 import importlib.util

@@ -1,3 +1,5 @@
+"""Reports from measured times: which are known, their scores, and which submissions get a rank."""
+
 from __future__ import annotations
 
 from dataclasses import replace

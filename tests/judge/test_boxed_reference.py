@@ -1,3 +1,5 @@
+"""An uploaded challenge's reference runs in a box, and gives what it gives in the judge."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

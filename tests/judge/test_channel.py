@@ -1,3 +1,5 @@
+"""The judge's end of a connection: deadlines, false messages, floods, ends and descriptors, each by itself."""
+
 from __future__ import annotations
 
 import resource

@@ -1,3 +1,5 @@
+"""A challenge's own checker decides where several answers are right."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

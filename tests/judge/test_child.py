@@ -1,3 +1,5 @@
+"""The judge's own process: what it tells first, and what it ends when."""
+
 from __future__ import annotations
 
 import socket

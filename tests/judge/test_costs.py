@@ -1,3 +1,5 @@
+"""The two sides of the roofline at a workload, as a report holds them."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""CUDA on a machine without a GPU: compiled in a box, judged no further."""
+
 from __future__ import annotations
 
 import pytest

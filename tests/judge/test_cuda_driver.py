@@ -1,3 +1,5 @@
+"""NVIDIA's driver by cuda-bindings, on machines that lack one of them."""
+
 from __future__ import annotations
 
 import sys

@@ -1,3 +1,5 @@
+"""A worker's other requests to its judge: is the device healthy, and what are its ceilings?"""
+
 from __future__ import annotations
 
 import os

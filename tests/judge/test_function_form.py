@@ -1,3 +1,5 @@
+"""Challenges on gradients: the oracle by autograd, and ``torch.autograd.Function`` as a form of submission."""
+
 from __future__ import annotations
 
 import re

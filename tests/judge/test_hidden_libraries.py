@@ -1,3 +1,5 @@
+"""Whose box shows libraries of ready-made kernels, and whose does not."""
+
 from __future__ import annotations
 
 from dataclasses import replace

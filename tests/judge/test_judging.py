@@ -1,3 +1,5 @@
+"""Right and wrong submissions through judge and runner, two processes, for real."""
+
 from __future__ import annotations
 
 import shutil

@@ -1,3 +1,5 @@
+"""The control that a judge of a GPU keeps."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

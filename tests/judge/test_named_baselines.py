@@ -1,3 +1,5 @@
+"""Baselines by name: which a device times, by what source, and what becomes of one that fails."""
+
 from __future__ import annotations
 
 import shutil

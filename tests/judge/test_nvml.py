@@ -1,3 +1,5 @@
+"""Records of a GPU during timing, with a fake of NVML."""
+
 from __future__ import annotations
 
 import importlib

@@ -1,3 +1,5 @@
+"""The judge's right answers: results and magnitudes in their types, of small challenges made here."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""A run of one case with own sizes and inputs: judged, its results kept, its prints by block and thread."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""What a submission printed: bounded, and distinguished by the call that it comes from."""
+
 from __future__ import annotations
 
 import json

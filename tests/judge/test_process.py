@@ -1,3 +1,5 @@
+"""The judge in a separate process: warm between submissions, cancelled, and replaced when it dies."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""A run: the public cases alone, in real boxes, by the judge that ranks."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Answers computed in their staging memory."""
+
 from __future__ import annotations
 
 import torch

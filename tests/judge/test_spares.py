@@ -1,3 +1,5 @@
+"""When a judge of a GPU starts its spare boxes, and how many."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""What the rounds of a stopwatch are asked."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

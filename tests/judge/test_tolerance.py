@@ -1,3 +1,5 @@
+"""Tolerances of single results, in ulps and in steps of a quantiser: the rule, its words, and calibration."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""The worst elements: which, in which order, and how they are reported."""
+
 from __future__ import annotations
 
 import json

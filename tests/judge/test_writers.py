@@ -1,3 +1,5 @@
+"""Who wrote the first wrong element, through judge and box; and a box that answers nonsense."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""CuTe DSL's own compiler, whose kernels run on the emulated GPU."""
+
 from __future__ import annotations
 
 import importlib.util

@@ -1,3 +1,5 @@
+"""HIP, compiled by nvcc with HIP's own headers for NVIDIA's GPUs, runs on the emulated GPU."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Metrics of a host without a web: one worker serves them all, and files of dead processes are removed."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""One id from submit to verdict, and metrics counted by several real processes."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""The layers: import-linter sees the packages behind the links, and its contracts hold."""
+
 from __future__ import annotations
 
 import shutil

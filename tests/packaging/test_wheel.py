@@ -1,3 +1,5 @@
+"""The wheel and the sdist, really built and the wheel really installed."""
+
 from __future__ import annotations
 
 import os

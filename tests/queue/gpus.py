@@ -1,3 +1,5 @@
+"""Made-up GPUs, and an ``nvidia-smi`` that lists them."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Compiling and judging processes together, over a real Redis."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""A worker with a made-up GPU: what it serves, and what happens when the GPU is bad."""
+
 from __future__ import annotations
 
 import subprocess

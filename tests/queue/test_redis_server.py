@@ -1,3 +1,5 @@
+"""A Redis server by its URL: password, database number, TLS; the URL's password is shown nowhere."""
+
 from __future__ import annotations
 
 import logging

@@ -1,3 +1,5 @@
+"""The kind of boxes is a setting of the worker, wherever the setting comes from."""
+
 from __future__ import annotations
 
 import re

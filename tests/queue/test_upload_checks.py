@@ -1,3 +1,5 @@
+"""A check of an upload in a box, from the archive to the findings."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""When a sweeper may expire leases."""
+
 from __future__ import annotations
 
 import sqlite3

@@ -1,3 +1,5 @@
+"""Rows to test with."""
+
 from __future__ import annotations
 
 from datetime import timedelta

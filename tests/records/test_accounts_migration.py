@@ -1,3 +1,5 @@
+"""What accounts and tokens of before become."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""What may be compiled while its GPU is busy, and who does so, on both databases."""
+
 from __future__ import annotations
 
 from datetime import timedelta

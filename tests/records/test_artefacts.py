@@ -1,3 +1,5 @@
+"""Compiled libraries in the record, and the GPUs that they are compiled for, on both databases."""
+
 from __future__ import annotations
 
 import hashlib

@@ -1,3 +1,5 @@
+"""What counts as a student's attempts, on every database."""
+
 from __future__ import annotations
 
 from grader.records import attempts, versions

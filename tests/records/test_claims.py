@@ -1,3 +1,5 @@
+"""Claims: the compile queue and a device's queue, with one order for both."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

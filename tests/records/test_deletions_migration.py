@@ -1,3 +1,5 @@
+"""What 0033 makes of accounts that earlier releases deleted, and of grades that they sent."""
+
 from __future__ import annotations
 
 import hashlib

@@ -1,3 +1,5 @@
+"""Records of GPUs on both databases: out of service, ceilings; and frozen baselines."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Counters of what each user may use: limits, windows, and what frees them."""
+
 from __future__ import annotations
 
 import random

@@ -1,3 +1,5 @@
+"""Versions of a challenge and judgements of one submission under several of them, on every database."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""Talks to the probe in a box."""
+
 from __future__ import annotations
 
 import array

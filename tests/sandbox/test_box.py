@@ -1,3 +1,5 @@
+"""The interface of boxes, for each kind."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Boxes made by bubblewrap, beyond the common interface."""
+
 from __future__ import annotations
 
 import json

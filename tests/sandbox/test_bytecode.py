@@ -1,3 +1,5 @@
+"""Bytecode that boxes read instead of compiling their imports."""
+
 from __future__ import annotations
 
 import importlib.util

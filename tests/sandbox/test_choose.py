@@ -1,3 +1,5 @@
+"""Choosing the kind of box."""
+
 from __future__ import annotations
 
 from pathlib import Path

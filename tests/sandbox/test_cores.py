@@ -1,3 +1,5 @@
+"""Cores without background work, and boxes that keep to their cores."""
+
 from __future__ import annotations
 
 import os

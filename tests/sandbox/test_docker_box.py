@@ -1,3 +1,5 @@
+"""Protections that only a container has."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""The engine's description of itself and of a box's end, and the runtimes that it can run boxes with."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Limits on what attacks in a box can see, write and use."""
+
 from __future__ import annotations
 
 import sys

@@ -1,3 +1,5 @@
+"""A Docker box's view of the host."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""Plain processes, beyond the common interface."""
+
 from __future__ import annotations
 
 import signal

@@ -1,3 +1,5 @@
+"""Compiling CUDA in a box."""
+
 from __future__ import annotations
 
 import ctypes

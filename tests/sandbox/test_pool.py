@@ -1,3 +1,5 @@
+"""Spare boxes."""
+
 from __future__ import annotations
 
 import time

@@ -1,3 +1,5 @@
+"""The choice of a CUDA toolkit among several or none."""
+
 from __future__ import annotations
 
 import sys

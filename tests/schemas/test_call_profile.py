@@ -1,3 +1,5 @@
+"""A profile's sums, and how it is kept."""
+
 from __future__ import annotations
 
 import json

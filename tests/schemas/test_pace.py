@@ -1,3 +1,5 @@
+"""How often one looks at a submission."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime

@@ -1,3 +1,5 @@
+"""What a report refuses to hold, and the sentences that it makes of what it holds."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Two profiles side by side."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,6 @@
+"""Discussions of challenges and chapters: who reads spoilers, what staff hide, courses that have them off, notices, and
+reports of errors in the inbox."""
+
 from __future__ import annotations
 
 from datetime import timedelta

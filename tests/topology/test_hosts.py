@@ -1,3 +1,5 @@
+"""Web, database, queue and workers, each on its own host; cables that are cut and restored."""
+
 from __future__ import annotations
 
 import sys

@@ -1,3 +1,5 @@
+"""Submissions in every state, and complete reports, for tests of pages and API."""
+
 from __future__ import annotations
 
 import hashlib

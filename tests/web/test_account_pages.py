@@ -1,3 +1,5 @@
+"""Signing up, new passwords, the first admin, command lines and people: by page and by API."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Every route of the API: what it answers, to whom, and how it refuses."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""Requests that the API refuses from anyone: malformed, odd, oversized, misdirected; and a failure of the platform."""
+
 from __future__ import annotations
 
 import pytest

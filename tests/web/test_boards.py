@@ -1,3 +1,5 @@
+"""The boards' pages, tables and API: marked, pinned and hidden entries, and safe exports."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,5 @@
+"""Chapters: reading, answering, and what others see of it."""
+
 from __future__ import annotations
 
 from grader.service.accounts.accounts import User

@@ -1,3 +1,5 @@
+"""The page with two kernels side by side, and what a result's page says after solving."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""A competition from draft to certificate, over pages and API."""
+
 from __future__ import annotations
 
 import html

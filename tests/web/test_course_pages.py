@@ -1,3 +1,5 @@
+"""The pages of courses, as teachers and students go through them."""
+
 from __future__ import annotations
 
 import codecs

@@ -1,3 +1,5 @@
+"""The pages of discussions: a thread from post to moderation, and a report of an error from form to answer."""
+
 from __future__ import annotations
 
 from flask.testing import FlaskClient

@@ -1,3 +1,5 @@
+"""Drafts in the API, and on the page of a challenge."""
+
 from __future__ import annotations
 
 import html

@@ -1,3 +1,5 @@
+"""The part of the editor that Node builds: sources, build script, and pages without it."""
+
 from __future__ import annotations
 
 import json

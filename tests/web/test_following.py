@@ -1,3 +1,5 @@
+"""Polling costs little: pages of lists, and a panel that did not change."""
+
 from __future__ import annotations
 
 import html

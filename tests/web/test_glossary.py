@@ -1,3 +1,5 @@
+"""Words of specs and reports that link to the glossary."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,3 +1,5 @@
+"""The first page: map, list and filter, and the welcome for strangers."""
+
 from __future__ import annotations
 
 import re

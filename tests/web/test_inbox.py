@@ -1,3 +1,5 @@
+"""The pages Inbox and Regrades for staff."""
+
 from __future__ import annotations
 
 import re

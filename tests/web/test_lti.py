@@ -1,3 +1,5 @@
+"""Launches from a learning platform, against one that runs on this machine."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Grades on their way to a local learning platform: when they are sent, and what happens after failures."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,3 +1,5 @@
+"""The OpenAPI document is complete and consistent."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""The page of operations: workers and GPUs, its buttons, and the log."""
+
 from __future__ import annotations
 
 from grader.records import workers

@@ -1,3 +1,5 @@
+"""Every page, for nobody, student and staff: who sees what, challenges and leaderboards."""
+
 from __future__ import annotations
 
 import re

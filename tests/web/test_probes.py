@@ -1,3 +1,5 @@
+"""Probes and metrics, and who may read the metrics."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Progress in the API, on its page, and in the list of challenges."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Which ``X-Forwarded-*`` headers are trusted."""
+
 from __future__ import annotations
 
 from pathlib import Path

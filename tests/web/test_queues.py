@@ -1,3 +1,5 @@
+"""Queues, quotas, keys and reuse over the API."""
+
 from __future__ import annotations
 
 from flask.testing import FlaskClient

@@ -1,3 +1,5 @@
+"""Runs from the API and from the editor's form, and the page of one in progress."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""The server process: listens, serves, refuses exposure, and ends on a signal."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Settings: by their page, by the button in the header, by the API."""
+
 from __future__ import annotations
 
 import re

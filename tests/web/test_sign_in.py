@@ -1,3 +1,5 @@
+"""Sessions of browsers, cross-site forgery, and where signing in may lead."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""Signing in through a real local provider: whose account is opened, and what is not trusted."""
+
 from __future__ import annotations
 
 import time

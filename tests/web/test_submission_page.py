@@ -1,3 +1,5 @@
+"""A submission's page in every state, and what each report shows."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Each request has an id, in the answer and in its log lines."""
+
 from __future__ import annotations
 
 import logging

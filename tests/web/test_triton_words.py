@@ -1,3 +1,5 @@
+"""What the editor knows of Triton's language, as scripts/triton_words.py reads it from the installed Triton."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""A challenge is uploaded, looked at, used and reworded in the browser and by the API."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""The staff's way from one version of a challenge to the next, over API and page."""
+
 from __future__ import annotations
 
 import re

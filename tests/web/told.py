@@ -1,3 +1,5 @@
+"""The text of an answer."""
+
 from __future__ import annotations
 
 import io

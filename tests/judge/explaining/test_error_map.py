@@ -1,3 +1,5 @@
+"""The map of a wrong result: codes, tiles, and the numbers around the first wrong element."""
+
 from __future__ import annotations
 
 from pathlib import Path

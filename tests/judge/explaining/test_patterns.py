@@ -1,3 +1,5 @@
+"""Patterns of wrong numbers, of results that not every challenge has."""
+
 from __future__ import annotations
 
 import math

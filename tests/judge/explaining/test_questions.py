@@ -1,3 +1,5 @@
+"""Wrong results that are a simple function of an input, or the answer for another input."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

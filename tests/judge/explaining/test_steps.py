@@ -1,3 +1,5 @@
+"""Results of a reference with one step done otherwise."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""What is said about an element that nothing wrote."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,3 +1,5 @@
+"""A source to compile, and helpers to look at the result."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""An executor that compiles for a device whose GPU is known."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""Compiled libraries that are gone, or were never made."""
+
 from __future__ import annotations
 
 import threading

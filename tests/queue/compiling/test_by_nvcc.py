@@ -1,3 +1,5 @@
+"""The executor with the real compiler in boxes."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""A compiled submission waits for its device, or has its verdict."""
+
 from __future__ import annotations
 
 import threading

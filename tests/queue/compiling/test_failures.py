@@ -1,3 +1,5 @@
+"""Our failures, cancellations, dead compilers and lost wake-ups."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""Helpers for tests of workers."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,3 +1,5 @@
+"""Submissions whose owner no longer wants a verdict."""
+
 from __future__ import annotations
 
 import threading

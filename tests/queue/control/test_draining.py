@@ -1,3 +1,5 @@
+"""Workers that take no more submissions."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Paused queues hand nothing out."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""Shared by tests of accounts: a mail server, platforms with a policy."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,5 @@
+"""Signing in by a code: the answer to polling in each state, and the token's rights."""
+
 from __future__ import annotations
 
 from datetime import timedelta

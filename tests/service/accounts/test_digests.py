@@ -1,3 +1,5 @@
+"""Mails that collect notices, through a real SMTP server, and their signed links that turn mail off."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""The first admin, by a link that only the operator reads."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""New passwords by link, over a real mail server, and their addresses."""
+
 from __future__ import annotations
 
 import threading

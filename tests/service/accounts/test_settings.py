@@ -1,3 +1,5 @@
+"""Settings of accounts: valid combinations, and the errors for others."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Who may make an account, by each policy."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""Entries of boards for tests."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta

@@ -1,3 +1,5 @@
+"""A board from the service: parts, the caller's own entry, references, and the cache."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The best time over time, and the boards of tracks."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""A person's kernels as one document: which they are, and that it tells nothing else."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""People who asked for it have a pseudonym wherever others look."""
+
 from __future__ import annotations
 
 import pytest

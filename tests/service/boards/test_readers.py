@@ -1,3 +1,5 @@
+"""Who may read boards and profiles, by the platform's setting."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

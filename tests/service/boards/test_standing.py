@@ -1,3 +1,5 @@
+"""After solving: rank, percentile, share of the ceiling, next challenge, and who may know them."""
+
 from __future__ import annotations
 
 from datetime import timedelta

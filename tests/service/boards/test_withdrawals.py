@@ -1,3 +1,5 @@
+"""An entry that its author takes off the board, and puts back."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

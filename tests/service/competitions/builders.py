@@ -1,3 +1,5 @@
+"""Competitions for tests, and the passing of their time."""
+
 from __future__ import annotations
 
 from datetime import timedelta

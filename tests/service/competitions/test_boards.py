@@ -1,3 +1,5 @@
+"""Who sees what on a competition's board, and when."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""The results of a final from its repeats, without a database."""
+
 from __future__ import annotations
 
 from types import SimpleNamespace

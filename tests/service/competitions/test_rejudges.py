@@ -1,3 +1,5 @@
+"""Regrades and the board of a competition: while it runs, frozen, and after the results."""
+
 from __future__ import annotations
 
 import socket

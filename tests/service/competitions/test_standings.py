@@ -1,3 +1,5 @@
+"""Rankings of competitions, as pure functions."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta

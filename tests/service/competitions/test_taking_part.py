@@ -1,3 +1,5 @@
+"""Participants of a competition, and their submissions that count."""
+
 from __future__ import annotations
 
 from datetime import timedelta

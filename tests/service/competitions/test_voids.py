@@ -1,3 +1,5 @@
+"""A voided result counts on none of a competition's boards, and the team is notified."""
+
 from __future__ import annotations
 
 from typing import Any

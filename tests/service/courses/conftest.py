@@ -1,3 +1,5 @@
+"""A course ``gpu`` that ``staff`` owns."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Courses with students, assignments and judged submissions."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta

@@ -1,3 +1,5 @@
+"""Announcements and questions of a course and of a competition: who may post, ask, answer and read what."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Comments on submissions: who writes and reads them, threads, drafts, traces, and notices."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""Rubrics and their points; regrade requests."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""Groups that hand in together: one quota, one grade, and what becomes of both if the group changes."""
+
 from __future__ import annotations
 
 import threading

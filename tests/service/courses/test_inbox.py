@@ -1,3 +1,5 @@
+"""The inbox of staff, on every database: its items, their reviewers, and the effects of a decision."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""Everyone's submissions, by person, challenge, verdict, mark and time."""
+
 from __future__ import annotations
 
 from datetime import timedelta

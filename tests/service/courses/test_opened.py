@@ -1,3 +1,5 @@
+"""Who may read staff's solution and others' kernels, and when."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Courses from a plan of the catalogue."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,3 +1,5 @@
+"""From points to grades: scales, what is dropped, categories, limits of overrides, curves."""
+
 from __future__ import annotations
 
 from datetime import timedelta

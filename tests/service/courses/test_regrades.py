@@ -1,3 +1,5 @@
+"""Regrades, on every database: their submissions, who sees what when, and what counts afterwards."""
+
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor

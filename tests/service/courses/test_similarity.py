@@ -1,3 +1,5 @@
+"""Similar submissions of an assignment: found, stored, decided, and marked in reports."""
+
 from __future__ import annotations
 
 from contextlib import ExitStack

@@ -1,3 +1,5 @@
+"""Sources in bulk: which ones, under which names, and for whom."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,6 @@
+"""The remains of a deleted account in each place: boards, regrades, new versions, finals, gradebooks, the log, the
+inbox, similar pairs and certificates."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Maintenance by the operator: looking up, giving another try, exporting, forgetting, pruning."""
+
 from __future__ import annotations
 
 import csv

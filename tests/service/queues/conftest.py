@@ -1,3 +1,5 @@
+"""Platforms whose workers stay alive, and one with narrow quotas."""
+
 from __future__ import annotations
 
 from pathlib import Path

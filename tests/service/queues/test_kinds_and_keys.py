@@ -1,3 +1,5 @@
+"""Kinds of judging, and repeated requests under one key."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Queues that staff have paused."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

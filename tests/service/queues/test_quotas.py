@@ -1,3 +1,5 @@
+"""The cost of a submission."""
+
 from __future__ import annotations
 
 import threading

@@ -1,3 +1,5 @@
+"""Answers from an earlier result."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The reasons shown for waiting."""
+
 from __future__ import annotations
 
 from datetime import timedelta

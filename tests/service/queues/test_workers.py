@@ -1,3 +1,5 @@
+"""The list of workers, and draining them."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

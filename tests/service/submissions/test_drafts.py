@@ -1,3 +1,5 @@
+"""Drafts are kept for one user, replaced whole, bounded, and gone with their user."""
+
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,3 +1,5 @@
+"""The displayed wait, from the queue at one moment."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,3 +1,5 @@
+"""The editor's formatters: text in, text out, within bounds."""
+
 from __future__ import annotations
 
 import contextlib

@@ -1,3 +1,5 @@
+"""Lists of submissions, page by page."""
+
 from __future__ import annotations
 
 import pytest

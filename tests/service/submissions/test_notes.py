@@ -1,3 +1,5 @@
+"""A note on a submission is its author's alone."""
+
 from __future__ import annotations
 
 import io

@@ -1,3 +1,5 @@
+"""The next suggestion, and whose figures count."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Questions on an accepted kernel: attempts, what is told when, and points."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""The platform of these tests runs on every database."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

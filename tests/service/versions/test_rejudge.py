@@ -1,3 +1,5 @@
+"""Judging again, on every database: permissions, the submissions, and a comparison before it is shown."""
+
 from __future__ import annotations
 
 import pytest

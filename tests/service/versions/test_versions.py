@@ -1,3 +1,5 @@
+"""Versions, on every database: refusals, and what staff and students see."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The profile on a result page: times, hints, and counts by source line."""
+
 from __future__ import annotations
 
 import re

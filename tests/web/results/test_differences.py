@@ -1,3 +1,5 @@
+"""Two submissions side by side."""
+
 from __future__ import annotations
 
 import re

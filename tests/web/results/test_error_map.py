@@ -1,3 +1,5 @@
+"""The map of a wrong result on its page."""
+
 from __future__ import annotations
 
 import struct

@@ -1,3 +1,5 @@
+"""Axes, bars with intervals, roofline and earlier times: the place of each mark, and the same in words."""
+
 from __future__ import annotations
 
 import re

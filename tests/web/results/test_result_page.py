@@ -1,3 +1,5 @@
+"""The result page: the grid of cases, its filters, the worst elements, advice, links into the source."""
+
 from __future__ import annotations
 
 import re

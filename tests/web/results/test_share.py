@@ -1,3 +1,5 @@
+"""Shared results: who may share, what the link shows and never shows, and how it ends."""
+
 from __future__ import annotations
 
 import re

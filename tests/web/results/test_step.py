@@ -1,3 +1,5 @@
+"""The page that steps through a failing block, and its files."""
+
 from __future__ import annotations
 
 import base64

@@ -1,3 +1,5 @@
+"""Forgery, sessions, cookies and headers, on every route."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""Limits on guessing and submitting, also with fifty threads at once."""
+
 from __future__ import annotations
 
 import json
