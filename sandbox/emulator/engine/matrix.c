@@ -221,10 +221,10 @@ static void collect_sparse(struct warp *w, const struct matrix *it, const uint32
         }
 }
 
-/* An element of the result is undefined if one of its row of A, of its column of B, or of C is. Not of whole numbers: an
- * unwritten one times 0 is 0. */
+/* An element of the result is undefined if any of its row of A, any of its column of B, or its element of C is. Integer
+ * results never are: an unwritten operand times 0 is 0. */
 static void spread_undefined(struct warp *w, const struct matrix *it) {
-    bool rows[MOST_COLUMNS * 2] = {false}, columns[MOST_COLUMNS] = {false}, any = false;
+    bool rows[MOST_COLUMNS] = {false}, columns[MOST_COLUMNS] = {false}, any = false;
     static _Thread_local bool old[MOST];
     static _Thread_local struct places_kept kept[3];
     uint32_t first = it->counts[0], last = first;
@@ -234,14 +234,16 @@ static void spread_undefined(struct warp *w, const struct matrix *it) {
                  bits = bits_of_type(it->types[which]), per = bits >= 32 ? 1 : 32 / bits;
         const struct places_kept *places = places_in(&kept[which], it, which, count, per);
         last = first + count;
-        for (uint32_t i = 0; i < count * per; i++)
-            for (uint32_t left = w->undefined[it->units[first + i / per]]; left; left &= left - 1) {
+        for (uint32_t i = 0; i < count * per; i++) {
+            const uint32_t unit = it->units[first + i / per];
+            for (uint32_t left = unit & CONSTANT ? 0 : w->undefined[unit]; left; left &= left - 1) {
                 uint32_t at = i * LANES + (uint32_t)__builtin_ctz(left);
                 any = true;
                 if (which == 0) rows[places->rows[at]] = true;
                 else if (which == 1) columns[places->columns[at]] = true;
                 else old[places->at[at]] = true;
             }
+        }
     }
     for (uint32_t i = 0; i < it->counts[0]; i++) w->undefined[it->units[i]] = 0;
     if (!any || check_left_out(w) || it->types[3] == S32) return;
