@@ -127,6 +127,8 @@ class Bench:
             self._fill(row, narrowed(challenge, [workload]), workload, boxes)
         finally:
             boxes.close()
+            if (plan := self.device.memory_plan) is not None:
+                plan.make_room()  # baselines allocate in processes of their own
         return row
 
     def prepare(self, challenge: Challenge) -> Ahead:
