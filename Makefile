@@ -35,7 +35,7 @@ test: $(STAMP) ## Run the tests (JOBS=3 at a time); GRADER_REQUIRE=docker,browse
 	$(COMPILE)
 	$(PYTEST)
 
-test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, what is tried in turn, every test on PostgreSQL too, the images, and faults on both databases
+test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, what is tried in turn, every test on PostgreSQL too, the images, and faults
 	$(COMPILE)
 	$(PYTEST) --matrix
 

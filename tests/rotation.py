@@ -15,7 +15,7 @@ from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[1]
 # Each commit runs one share of such tests.
-SHARES = 3
+SHARES = 4
 
 
 @cache
@@ -32,4 +32,9 @@ def number() -> int:
 
 
 def has_turn(name: str) -> bool:
-    return crc32(name.encode()) % SHARES == number() % SHARES
+    return is_drawn(crc32(name.encode()), SHARES)
+
+
+def is_drawn(index: int, shares: int) -> bool:
+    """Whether it is in this commit's share; each with GRADER_PROVE=all."""
+    return os.environ.get("GRADER_PROVE") == "all" or index % shares == number() % shares

@@ -21,8 +21,10 @@ from grader.authoring.categories import holds
 from grader.authoring.scaffold import suite
 from grader.authoring.scaffold.suite import Planned
 from grader.authoring.trial import Trial
-from grader.challenge.cases import Case, Category
-from grader.challenge.model import Manifest
+from grader.challenge.cases import Case, Category, Integers
+from grader.challenge.draw import default_recipe
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, Manifest
 from grader.errors import BadRequest, ChallengeInvalid
 from grader.schemas.proof import CandidateOutcome, CandidateRole
 
@@ -102,7 +104,7 @@ def close(trial: Trial, candidate: Candidate, seconds: float = SECONDS) -> Closi
 
 
 def _closings(trial: Trial, candidate: Candidate) -> Iterator[Closing]:
-    tried = _tried(trial, candidate.source)
+    tried = tries(trial.challenge, candidate.source)
     best = 0
     while batch := list(itertools.islice(tried, _AT_ONCE)):
         cases = {planned.name: planned for planned in batch}
@@ -174,10 +176,10 @@ def _named(trial: Trial, found: Planned) -> Planned:
     return replace(found, name=next(each for each in free if each not in taken), category=category)
 
 
-def _tried(trial: Trial, source: str) -> Iterator[Planned]:
+def tries(challenge: Challenge, source: str) -> Iterator[Planned]:
     """Most telling first."""
-    manifest = trial.challenge.manifest
-    known = [case for case in trial.challenge.cases if case.on is None and all(case.sizes.values())]
+    manifest = challenge.manifest
+    known = [case for case in challenge.cases if case.on is None and all(case.sizes.values())]
     if not known:
         return
     known.sort(key=lambda case: _elements(manifest, case.sizes))
@@ -195,7 +197,7 @@ def _tried(trial: Trial, source: str) -> Iterator[Planned]:
     ) -> Iterator[Planned]:
         key = (*sizes.items(), *inputs.items())
         possible = suite.is_possible(manifest, sizes) and _elements(manifest, sizes) <= _MOST_ELEMENTS
-        if possible and key not in seen:
+        if possible and key not in seen and _keeps_bounds(manifest, sizes, inputs):
             seen.add(key)
             yield Planned(f"{name}__{next(number)}", category, sizes, inputs)
 
@@ -224,6 +226,21 @@ def _elements(manifest: Manifest, sizes: Mapping[str, int]) -> int:
     return sum(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
 
 
+def _keeps_bounds(manifest: Manifest, sizes: Mapping[str, int], inputs: Mapping[str, str]) -> bool:
+    """An index out of range would end the process of a GPU's reference."""
+    for arg in manifest.buffers:
+        if arg.name in inputs and _is_bounded(arg):
+            usual = default_recipe(manifest, arg, sizes)
+            values = [int(text) for text in re.findall(r"-?\d+", inputs[arg.name])]
+            if isinstance(usual, Integers) and not all(usual.low <= value < usual.high for value in values):
+                return False
+    return True
+
+
+def _is_bounded(arg: Argument) -> bool:
+    return "low" in arg.values.model_fields_set and isinstance(arg.values.high, str)
+
+
 def _numbers(source: str) -> list[int]:
     """Sizes at which a source may do something else."""
     said = {int(text) for text in re.findall(r"(?<![\w.])\d{1,6}(?![\w.])", source)}
@@ -246,8 +263,7 @@ def _values(manifest: Manifest) -> Iterator[tuple[str, str, dict[str, str]]]:
             inputs = {arg: f"Uniform(-{bound}, {bound})" for arg, bound in bounds.items()}
             yield f"{name}{suffix}", name, inputs
     for arg in integers:
-        facts, values = arg.dtype.as_integer, arg.values
-        bounded = "low" in values.model_fields_set and isinstance(values.high, str)
+        facts, bounded = arg.dtype.as_integer, _is_bounded(arg)
         for name, recipe in (
             ("extremes", f"Choice(({facts.low}, {facts.high}, 0, 1))"),
             ("zeros", "Constant(0)"),

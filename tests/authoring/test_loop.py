@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.candidates import Candidate, mutant_files
-from grader.authoring.holes import append_cases, close
+from grader.authoring.holes import append_cases, close, tries
 from grader.authoring.mutants import add_mutants
 from grader.authoring.proof import Options
 from grader.authoring.proof_page import proof_page
@@ -17,7 +17,7 @@ from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.suite import MOST_ELEMENTS, hidden_cases, public_cases
 from grader.authoring.trial import Trial
 from grader.authoring.watch import Watch
-from grader.challenge.catalogue import Catalogue
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.cli.authoring import fixed
 from grader.errors import BadRequest
 from grader.judge.host_device import HostDevice
@@ -59,6 +59,12 @@ def test_a_hole_is_closed_by_a_case_that_is_pasted(write: Write) -> None:
     assert again.try_out(candidate, every_case=False).failed == [found.planned.name]
     assert "NAN" in found.text
     assert found.planned.sizes["n"] > 2000
+
+
+def test_labels_stay_below_the_classes() -> None:
+    tried = [each for each in tries(find_catalogue().load("cross_entropy"), "") if "labels" in each.inputs]
+    assert {each.inputs["labels"] for each in tried} == {"Constant(0)", "Constant(1)", "Choice((0, 1))"}
+    assert all(each.sizes["cols"] > 1 for each in tried if "1" in each.inputs["labels"])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A short campaign of faults on each database; `make faults` runs hundreds of faults. A seed repeats its
+"""A short campaign of faults, on one database at each commit; `make faults` runs hundreds of faults. A seed repeats its
 plan: `python scripts/faults.py --seed N`.
 """
 
@@ -27,7 +27,7 @@ def _explain(outcome: Outcome) -> str:
 
 
 # A busy machine starts processes slowly.
-@pytest.mark.matrix
+@pytest.mark.in_turn(share=(0, 2))
 @pytest.mark.timeout(900)
 def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
     """Protects against a submission lost, judged twice or misjudged when a process, Redis or the disk fails."""
@@ -37,7 +37,7 @@ def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
     assert _ON_SQLITE - {"temp full"} <= outcome.table().keys()
 
 
-@pytest.mark.matrix
+@pytest.mark.in_turn(share=(1, 2))
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
 def test_every_submission_ends_once_with_its_true_verdict_on_postgres() -> None:

@@ -55,7 +55,7 @@ def judge_in_docker(range_: Range, entry: Entry) -> None:
 
 def parameters(entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lambda _: False) -> list[Any]:
     """One for each entry. `make test` tries every mechanism once; of the entries that repeat a mechanism, and
-    of those that ``in_turn`` names, the full matrix takes a third at each commit, and `make hostile` all.
+    of those that ``in_turn`` names, the full matrix takes a quarter at each commit, and `make hostile` all.
     """
     return [
         pytest.param(
@@ -69,7 +69,7 @@ def parameters(entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lamb
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Docker's and bubblewrap's boxes run the same compiler behind the same filter: `make test` takes one of
-    them, and the full matrix a third of the other.
+    them, and the full matrix a quarter of the other.
     """
     for item in items:
         run = getattr(item, "callspec", None)

@@ -20,7 +20,7 @@ ON_BOXES = [entry for entry in load(("box",)) if "cpu" in entry.devices]
 ON_COMPILER = [entry for entry in load(("compile",)) if "cpu" in entry.devices]
 FEWEST = 28
 # Both kinds run the same compiler behind the same filter, and each attack takes seconds. In bubblewrap's
-# boxes the full matrix takes one attack of each mechanism, a third of those at each commit; GRADER_PROVE=all
+# boxes the full matrix takes one attack of each mechanism, a quarter of those at each commit; GRADER_PROVE=all
 # takes all.
 EVERY_BOX = os.environ.get("GRADER_PROVE") == "all"
 # A terminal or a page would act on these.
