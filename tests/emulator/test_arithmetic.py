@@ -131,6 +131,16 @@ def _shift(function: Function, bits: int) -> Function:
     return shifted
 
 
+def _on_pairs(kind: str, function: Function) -> Function:
+    """On the 16-bit halves of words."""
+
+    def both(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        halves = function(a.view(NUMPY[kind]).astype("i4"), b.view(NUMPY[kind]).astype("i4"))
+        return halves.astype("i2").view("u4")
+
+    return both
+
+
 BINARY: list[tuple[str, str, Function]] = [
     *((f"add.{kind}", kind, lambda a, b: a + b) for kind in ("u16", "s32", "u64", "f32", "f64")),
     *((f"sub.{kind}", kind, lambda a, b: a - b) for kind in ("s16", "u32", "s64", "f32", "f64")),
@@ -140,6 +150,15 @@ BINARY: list[tuple[str, str, Function]] = [
     *((f"div.{kind}", kind, lambda a, b: a / b) for kind in ("rn.f32", "rn.f64")),
     *((f"min.{kind}", kind, np.fmin) for kind in ("u32", "s32", "u64", "s64")),
     *((f"max.{kind}", kind, np.fmax) for kind in ("u16", "s16", "u32", "s32")),
+    ("min.relu.s32", "s32", lambda a, b: np.maximum(np.minimum(a, b), 0)),
+    ("max.relu.s32", "s32", lambda a, b: np.maximum(np.maximum(a, b), 0)),
+    *((f"add.{kind}x2", "b32", _on_pairs(kind, lambda a, b: a + b)) for kind in ("u16", "s16")),
+    *((f"min.{kind}x2", "b32", _on_pairs(kind, np.minimum)) for kind in ("u16", "s16")),
+    *((f"max.{kind}x2", "b32", _on_pairs(kind, np.maximum)) for kind in ("u16", "s16")),
+    ("add.sat.u16x2", "b32", _on_pairs("u16", lambda a, b: np.minimum(a + b, 65535))),
+    ("add.sat.s16x2", "b32", _on_pairs("s16", lambda a, b: np.clip(a + b, -32768, 32767))),
+    ("min.relu.s16x2", "b32", _on_pairs("s16", lambda a, b: np.maximum(np.minimum(a, b), 0))),
+    ("max.relu.s16x2", "b32", _on_pairs("s16", lambda a, b: np.maximum(np.maximum(a, b), 0))),
     ("and.b32", "b32", np.bitwise_and),
     ("or.b32", "b32", np.bitwise_or),
     ("xor.b32", "b32", np.bitwise_xor),
