@@ -140,19 +140,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             need(component)
 
 
-def _has_turn(item: pytest.Item, in_turn: pytest.Mark | None) -> bool:
-    if in_turn is not None and "share" in in_turn.kwargs:
-        return rotation.is_drawn(*in_turn.kwargs["share"])
-    return rotation.has_turn(in_turn.args[0] if in_turn is not None and in_turn.args else item.nodeid)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     matrix = _full_matrix(config)
 
     def is_left_out(item: pytest.Item) -> bool:
         in_turn = item.get_closest_marker("in_turn")
-        if is_second_twin(item) or in_turn is not None:
-            return not (matrix and _has_turn(item, in_turn))
+        if (
+            in_turn is not None
+            and "share" in in_turn.kwargs
+            and not rotation.is_drawn(*in_turn.kwargs["share"])
+        ):
+            return True
+        if is_second_twin(item) or (in_turn is not None and "share" not in in_turn.kwargs):
+            name = in_turn.args[0] if in_turn is not None and in_turn.args else item.nodeid
+            return not (matrix and rotation.has_turn(name))
         return not matrix and item.get_closest_marker("matrix") is not None
 
     left_out = {item for item in items if is_left_out(item)}

@@ -23,7 +23,8 @@ Write GPU kernels in CUDA C++ or Triton and have them judged, timed and ranked.
 CLOSING = """\
 grader COMMAND --help describes a command; grader --version prints the version.
 Exit codes: 0 accepted or done, 1 judged and not accepted, 2 usage, 3 not allowed,
-            4 platform failure or unreachable, 5 timed out, 75 a worker to start again; 130 ended by Ctrl-C."""
+            4 platform failure or unreachable, 5 timed out, 75 start the worker again,
+            130 ended by Ctrl-C."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

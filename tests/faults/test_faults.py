@@ -27,6 +27,7 @@ def _explain(outcome: Outcome) -> str:
 
 
 # A busy machine starts processes slowly.
+@pytest.mark.matrix
 @pytest.mark.in_turn(share=(0, 2))
 @pytest.mark.timeout(900)
 def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
@@ -37,6 +38,7 @@ def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
     assert _ON_SQLITE - {"temp full"} <= outcome.table().keys()
 
 
+@pytest.mark.matrix
 @pytest.mark.in_turn(share=(1, 2))
 @pytest.mark.postgres
 @pytest.mark.timeout(900)

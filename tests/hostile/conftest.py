@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -53,18 +54,21 @@ def judge_in_docker(range_: Range, entry: Entry) -> None:
     assert not finding.failed, finding
 
 
-def parameters(entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lambda _: False) -> list[Any]:
-    """One for each entry. `make test` tries every mechanism once; of the entries that repeat a mechanism, and
-    of those that ``in_turn`` names, the full matrix takes a quarter at each commit, and `make hostile` all.
+def parameters(
+    entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lambda _: False, shares: int = 1
+) -> list[Any]:
+    """One for each entry. A run tries every mechanism once, or one of ``shares`` of them at each commit; of the
+    entries that repeat a mechanism, and of those that ``in_turn`` names, the full matrix takes a quarter at
+    each commit, and `make hostile` all.
     """
-    return [
-        pytest.param(
-            entry,
-            id=f"{entry.surface}-{entry.name}",
-            marks=[pytest.mark.in_turn] if entry.like or in_turn(entry) else [],
-        )
-        for entry in entries
-    ]
+    number = itertools.count()
+
+    def turn(entry: Entry) -> pytest.MarkDecorator:
+        if entry.like or in_turn(entry):
+            return pytest.mark.in_turn
+        return pytest.mark.in_turn(share=(next(number), shares))
+
+    return [pytest.param(entry, id=f"{entry.surface}-{entry.name}", marks=[turn(entry)]) for entry in entries]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

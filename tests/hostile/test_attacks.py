@@ -12,7 +12,7 @@ from tests.hostile.suite import CONTROL, OF_BOXES, SURFACES, Entry, load
 
 ENTRIES = load()
 ON_CPU = [entry for entry in ENTRIES if "cpu" in entry.devices and entry.surface not in OF_BOXES]
-# test_values.py judges specifications and controls. The full matrix also judges a third of the controls here:
+# test_values.py judges specifications and controls. The full matrix also judges a quarter of the controls here:
 # Docker's walls must not stop them.
 IN_DOCKER = [entry for entry in ON_CPU if entry.surface != "specification" and entry.takes_us is None]
 FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12
@@ -27,7 +27,9 @@ def test_there_are_as_many_as_we_say() -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("entry", parameters(IN_DOCKER, in_turn=lambda entry: entry.surface == CONTROL))
+@pytest.mark.parametrize(
+    "entry", parameters(IN_DOCKER, in_turn=lambda entry: entry.surface == CONTROL, shares=2)
+)
 def test_no_attack_gets_through_and_no_control_is_refused(entry: Entry, docker_range: Range) -> None:
     """Protects verdicts, times and hidden data against submissions that attack the judge, and honest kernels
     against a judge that is too strict.
