@@ -143,17 +143,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     matrix = _full_matrix(config)
 
+    def has_turn(item: pytest.Item, mark: pytest.Mark) -> bool:
+        if "share" in mark.kwargs:
+            return rotation.is_drawn(*mark.kwargs["share"])
+        return matrix and rotation.has_turn(mark.args[0] if mark.args else item.nodeid)
+
     def is_left_out(item: pytest.Item) -> bool:
-        in_turn = item.get_closest_marker("in_turn")
-        if (
-            in_turn is not None
-            and "share" in in_turn.kwargs
-            and not rotation.is_drawn(*in_turn.kwargs["share"])
-        ):
+        if not all(has_turn(item, mark) for mark in item.iter_markers("in_turn")):
             return True
-        if is_second_twin(item) or (in_turn is not None and "share" not in in_turn.kwargs):
-            name = in_turn.args[0] if in_turn is not None and in_turn.args else item.nodeid
-            return not (matrix and rotation.has_turn(name))
+        if is_second_twin(item):
+            return not (matrix and rotation.has_turn(item.nodeid))
         return not matrix and item.get_closest_marker("matrix") is not None
 
     left_out = {item for item in items if is_left_out(item)}

@@ -1,7 +1,7 @@
 """Fixtures of databases: SQLite and PostgreSQL in turn, one server for the whole session.
 
 Tests marked ``both_databases`` (records, queries, locks, migrations, dumps: there the two differ) always run
-on both. The others run on PostgreSQL in the full matrix (`make test-all`) only, a quarter at each commit
+on both. The others run on PostgreSQL in the full matrix (`make test-all`) only, a sixth at each commit
 (``tests.rotation``).
 """
 

@@ -15,7 +15,7 @@ from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[1]
 # Each commit runs one share of such tests.
-SHARES = 4
+SHARES = 6
 
 
 @cache

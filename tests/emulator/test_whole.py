@@ -24,7 +24,7 @@ from tests.emulator.judging import SEED, Table, compile_source
 CATALOGUE = find_catalogue()
 DRIVER = Path(__file__).with_name("whole_driver.js")
 # In each run: expf, which rounds down; atomics; blocks that look back; tensor cores and fp16. All others in
-# the matrix.
+# turn.
 SAMPLE = ("softmax", "histogram", "inclusive_scan", "matmul_fp16")
 # Launches of a solution, of its smallest cases.
 MOST = 12
@@ -49,7 +49,7 @@ class Launches(Recorder):
 
 def solutions() -> list[Any]:
     return [
-        pytest.param(slug, marks=[] if slug in SAMPLE else [pytest.mark.matrix])
+        pytest.param(slug, marks=[] if slug in SAMPLE else [pytest.mark.in_turn])
         for slug in CATALOGUE.slugs()
         if (CATALOGUE.root / "reference" / slug / "staff" / "solution.cu").exists()
     ]

@@ -58,7 +58,7 @@ def parameters(
     entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lambda _: False, shares: int = 1
 ) -> list[Any]:
     """One for each entry. A run tries every mechanism once, or one of ``shares`` of them at each commit; of the
-    entries that repeat a mechanism, and of those that ``in_turn`` names, the full matrix takes a quarter at
+    entries that repeat a mechanism, and of those that ``in_turn`` names, the full matrix takes a sixth at
     each commit, and `make hostile` all.
     """
     number = itertools.count()
@@ -73,7 +73,7 @@ def parameters(
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Docker's and bubblewrap's boxes run the same compiler behind the same filter: `make test` takes one of
-    them, and the full matrix a quarter of the other.
+    them, and the full matrix a sixth of the other.
     """
     for item in items:
         run = getattr(item, "callspec", None)

@@ -12,7 +12,7 @@ from tests.hostile.suite import CONTROL, OF_BOXES, SURFACES, Entry, load
 
 ENTRIES = load()
 ON_CPU = [entry for entry in ENTRIES if "cpu" in entry.devices and entry.surface not in OF_BOXES]
-# test_values.py judges specifications and controls. The full matrix also judges a quarter of the controls here:
+# test_values.py judges specifications and controls. The full matrix also judges a sixth of the controls here:
 # Docker's walls must not stop them.
 IN_DOCKER = [entry for entry in ON_CPU if entry.surface != "specification" and entry.takes_us is None]
 FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12

@@ -1,12 +1,16 @@
-// Log-softmax by rows: a row stays in registers from its only read to its only write. A short row is a warp's, a longer
-// one a block's; a long one is shared by blocks, which exchange the maximum and the sum of their pieces.
+// Log-softmax by rows: a row stays on chip from its only read to its only write. A short row is a warp's, a longer one a
+// block's, both in registers; a long one is shared by blocks, which keep their pieces in shared memory and exchange the
+// maximum and the sum of each.
 #include <cmath>
 #include <cstdint>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 constexpr int kWarpsOfBlock = 4;  // if a warp has a row, a block has four
-constexpr int kLongThreads = 512;
-constexpr int kLongFours = 4;
+// 32 KiB of shared memory: six such blocks fit on a multiprocessor, and while one waits the others' copies go on.
+constexpr int kLongThreads = 256;
+constexpr int kLongFours = 8;
+constexpr int kLongBlocks = 6;
 constexpr int kLongPiece = 4 * kLongFours * kLongThreads;
 constexpr int kSimpleThreads = 256;
 
@@ -66,44 +70,49 @@ struct Piece {
 };
 
 // Reads this thread's part of a piece; -inf for places outside: it is no maximum, and its exponential is 0.
+__device__ float4 edge_four(const float* x, const Piece& piece, int64_t place) {
+    float4 four = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
+    if (piece.holds(place)) four.x = x[place];
+    if (piece.holds(place + 1)) four.y = x[place + 1];
+    if (piece.holds(place + 2)) four.z = x[place + 2];
+    if (piece.holds(place + 3)) four.w = x[place + 3];
+    return four;
+}
+
 template <int kThreads, int kFours>
 __device__ void bring(const float* x, const Piece& piece, float (&values)[4 * kFours]) {
 #pragma unroll
     for (int i = 0; i < kFours; ++i) {
         const int64_t place = piece.at<kThreads>(i);
-        float4 four = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-        if (piece.whole(place)) {
-            four = *reinterpret_cast<const float4*>(x + place);
-        } else {
-            if (piece.holds(place)) four.x = x[place];
-            if (piece.holds(place + 1)) four.y = x[place + 1];
-            if (piece.holds(place + 2)) four.z = x[place + 2];
-            if (piece.holds(place + 3)) four.w = x[place + 3];
-        }
+        const float4 four =
+            piece.whole(place) ? *reinterpret_cast<const float4*>(x + place) : edge_four(x, piece, place);
         values[4 * i] = four.x, values[4 * i + 1] = four.y, values[4 * i + 2] = four.z, values[4 * i + 3] = four.w;
     }
 }
 
 // Writes (value - highest) - logarithm. In that order: the first difference is exact or nearly so, while
 // highest + logarithm would round to the digits of highest.
+__device__ void take_four(float* out, const Piece& piece, int64_t place, float4 four, float highest, float logarithm) {
+    four = make_float4((four.x - highest) - logarithm, (four.y - highest) - logarithm, (four.z - highest) - logarithm,
+                       (four.w - highest) - logarithm);
+    if (piece.whole(place)) {
+        *reinterpret_cast<float4*>(out + place) = four;
+    } else {
+        if (piece.holds(place)) out[place] = four.x;
+        if (piece.holds(place + 1)) out[place + 1] = four.y;
+        if (piece.holds(place + 2)) out[place + 2] = four.z;
+        if (piece.holds(place + 3)) out[place + 3] = four.w;
+    }
+}
+
 template <int kThreads, int kFours>
 __device__ void take(float* out, const Piece& piece, const float (&values)[4 * kFours], float highest,
                      float logarithm) {
 #pragma unroll
-    for (int i = 0; i < kFours; ++i) {
-        const int64_t place = piece.at<kThreads>(i);
-        const float4 four =
-            make_float4((values[4 * i] - highest) - logarithm, (values[4 * i + 1] - highest) - logarithm,
-                        (values[4 * i + 2] - highest) - logarithm, (values[4 * i + 3] - highest) - logarithm);
-        if (piece.whole(place)) {
-            *reinterpret_cast<float4*>(out + place) = four;
-        } else {
-            if (piece.holds(place)) out[place] = four.x;
-            if (piece.holds(place + 1)) out[place + 1] = four.y;
-            if (piece.holds(place + 2)) out[place + 2] = four.z;
-            if (piece.holds(place + 3)) out[place + 3] = four.w;
-        }
-    }
+    for (int i = 0; i < kFours; ++i)
+        take_four(out, piece, piece.at<kThreads>(i),
+                  make_float4(values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]), highest,
+                  logarithm);
 }
 
 // fmaxf drops NaN, but its exponential makes the total NaN, and with it the whole row; so does +inf, as inf - inf.
@@ -148,8 +157,9 @@ struct Shared {
 // writes. Waiting is safe for two reasons. Blocks take their work in the order in which they start (a ticket, not
 // blockIdx, whose order is not promised), so rows are finished in order, too. And a row's blocks all fit on the GPU at
 // once, which solve() makes sure of: those of the first unfinished row run, or find a free place.
-__global__ void __launch_bounds__(kLongThreads, 3)
+__global__ void __launch_bounds__(kLongThreads, kLongBlocks)
 long_rows(const float* x, float* out, int64_t cols, unsigned pieces, Shared shared) {
+    __shared__ float4 held[kLongFours * kLongThreads];  // a thread reads what it brought itself
     __shared__ unsigned ticket;
     __shared__ Running row_sums;
     if (threadIdx.x == 0) ticket = atomicAdd(shared.tickets, 1u);
@@ -158,9 +168,28 @@ long_rows(const float* x, float* out, int64_t cols, unsigned pieces, Shared shar
     const int64_t begin = row * cols;
     const int64_t first = begin / 4 * 4 + static_cast<int64_t>(ticket % pieces) * kLongPiece;
     const Piece piece = {first, begin, begin + cols};
-    float values[4 * kLongFours];
-    bring<kLongThreads, kLongFours>(x, piece, values);
-    const Running mine = sums_of<kLongThreads>(values);
+    const auto four_of = [&](int i) -> float4& { return held[i * kLongThreads + threadIdx.x]; };
+#pragma unroll
+    for (int i = 0; i < kLongFours; ++i) {
+        const int64_t place = piece.at<kLongThreads>(i);
+        if (piece.whole(place))
+            __pipeline_memcpy_async(&four_of(i), x + place, sizeof(float4));
+        else
+            four_of(i) = edge_four(x, piece, place);
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    float highest = -INFINITY, total = 0.0f;
+#pragma unroll
+    for (int i = 0; i < kLongFours; ++i)
+        highest = fmaxf(highest, fmaxf(fmaxf(four_of(i).x, four_of(i).y), fmaxf(four_of(i).z, four_of(i).w)));
+    highest = highest_of<kLongThreads>(highest);
+    const float reference = reference_of(highest);
+#pragma unroll
+    for (int i = 0; i < kLongFours; ++i)
+        total += (expf(four_of(i).x - reference) + expf(four_of(i).y - reference)) +
+                 (expf(four_of(i).z - reference) + expf(four_of(i).w - reference));
+    const Running mine = {highest, total_of<kLongThreads>(total)};
 
     if (threadIdx.x < 32) {
         if (threadIdx.x == 0) {
@@ -184,7 +213,9 @@ long_rows(const float* x, float* out, int64_t cols, unsigned pieces, Shared shar
         if (threadIdx.x == 0) row_sums = {all.highest, logf(all.total)};
     }
     __syncthreads();
-    take<kLongThreads, kLongFours>(out, piece, values, row_sums.highest, row_sums.total);
+#pragma unroll
+    for (int i = 0; i < kLongFours; ++i)
+        take_four(out, piece, piece.at<kLongThreads>(i), four_of(i), row_sums.highest, row_sums.total);
 }
 
 // For rows that do not fit on the GPU at once: one block per row, which reads it twice.
