@@ -28,6 +28,7 @@ from grader.judge.watched_elsewhere import watched_elsewhere
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
+from grader.sandbox.emulator.lower.rows import UNKNOWN_INSTRUCTION
 from grader.sandbox.kernel_headers import lacking
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
@@ -257,6 +258,8 @@ def _no_answer(report: CaseReport) -> str:
     """
     if report.verdict in (CaseVerdict.TIME_LIMIT, CaseVerdict.MEMORY_LIMIT, CaseVerdict.OUTPUT_LIMIT):
         return f"ends with {report.verdict.value}"
+    if UNKNOWN_INSTRUCTION in report.detail:
+        return "needs what the emulated GPU lacks"
     if _EXITED.search(report.detail):
         return "ends its process"
     # torch and Triton also raise exceptions for GPU faults.

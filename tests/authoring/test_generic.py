@@ -127,6 +127,15 @@ def test_mistakes_without_an_effect_are_left_out(write: Write) -> None:
     }
 
 
+def test_a_reference_that_refuses_nan_leaves_the_mistake_out(write: Write) -> None:
+    made = write("x:input:float32:n", "out:output:float32:n")
+    (made.staff.parent / "reference.py").write_text(
+        "def reference(x, n):\n    assert not x.isnan().any()\n    return x + x\n"
+    )
+    kernel = next(kernel for kernel in generics(made.challenge) if kernel.name == "nan_swallowed:out")
+    assert makes_a_difference(made.challenge, _as_subject(kernel)).startswith("no NaN reaches")
+
+
 def _as_subject(made: Any) -> Candidate:
     return Candidate(CandidateRole.GENERIC, made.name, Language.TRITON, made.source)
 

@@ -31,11 +31,12 @@ class CodeRow(NamedTuple):
     spare: int
 
 
+UNKNOWN_INSTRUCTION = "the emulated GPU does not know the instruction"
+
+
 class Unsupported(Exception):
     def __init__(self, instruction: str, place: Place, why: str = "") -> None:
-        super().__init__(
-            f"the emulated GPU does not know the instruction '{instruction}'{f': {why}' if why else ''}"
-        )
+        super().__init__(f"{UNKNOWN_INSTRUCTION} '{instruction}'{f': {why}' if why else ''}")
         self.instruction, self.place = instruction, place
 
 
