@@ -71,35 +71,43 @@ __device__ Place place_of(int queries, int64_t seq, int dim, int64_t blocks) {
 
 // Of the lane's two queries, 8 apart. Of each 8 keys or columns it has two neighbours in the first, then in the second.
 struct Running {
-    float highest[2] = {-INFINITY, -INFINITY}, total[2] = {};
+    float highest[2] = {-INFINITY, -INFINITY}, total[2] = {};  // the highest is times `factor`
 };
+
+// 2^x in one instruction; below 2^-126 it is 0.
+__device__ float power_of_2(float x) {
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
 
 // Turns the scores of a tile's keys, from `start` on, into weights, exp(score - highest), and shrinks what older tiles gave.
 // mine: the lane's first query. masked: some query does not see all keys. factor is scale * log2(e), and positive.
 template <int Scores, int Results>
 __device__ void weigh(float (&scores)[Scores], Running& running, float (&result)[Results], float factor, bool masked,
                       int64_t start, int64_t mine) {
-    const int lane = threadIdx.x % 32;
-    float higher[2] = {running.highest[0], running.highest[1]};
+    if (masked) {  // few tiles are: the others are spared the comparisons
+        const int seen = static_cast<int>(mine - start) - threadIdx.x % 4 * 2;
 #pragma unroll
-    for (int i = 0; i < Scores; ++i) {
-        float score = scores[i] * factor;
-        if (masked && start + i / 4 * 8 + lane % 4 * 2 + i % 2 > mine + i / 2 % 2 * 8) score = -INFINITY;
-        scores[i] = score;
-        higher[i / 2 % 2] = fmaxf(higher[i / 2 % 2], score);
+        for (int i = 0; i < Scores; ++i)
+            if (i / 4 * 8 + i % 2 > seen + i / 2 % 2 * 8) scores[i] = -INFINITY;
     }
+    float higher[2] = {-INFINITY, -INFINITY};
+#pragma unroll
+    for (int i = 0; i < Scores; ++i) higher[i / 2 % 2] = fmaxf(higher[i / 2 % 2], scores[i]);
     float shrink[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         higher[half] = fmaxf(higher[half], __shfl_xor_sync(0xffffffffu, higher[half], 1));
         higher[half] = fmaxf(higher[half], __shfl_xor_sync(0xffffffffu, higher[half], 2));
-        shrink[half] = exp2f(running.highest[half] - higher[half]);
+        higher[half] = fmaxf(running.highest[half], higher[half] * factor);
+        shrink[half] = power_of_2(running.highest[half] - higher[half]);
         running.highest[half] = higher[half];
         running.total[half] *= shrink[half];
     }
 #pragma unroll
     for (int i = 0; i < Scores; ++i) {
-        scores[i] = exp2f(scores[i] - higher[i / 2 % 2]);
+        scores[i] = power_of_2(fmaf(scores[i], factor, -higher[i / 2 % 2]));
         running.total[i / 2 % 2] += scores[i];  // of this lane's keys; the four lanes meet at the end
     }
 #pragma unroll
