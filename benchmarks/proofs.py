@@ -21,7 +21,7 @@ from results import SUFFIXES, before, commit, keep, merged, sources, today
 from grader.authoring.proof import Options, prove
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.cli.commands.challenge import ProofProgress, put_proofs
-from grader.device_kinds import EMULATED
+from grader.device_kinds import EMULATED, takes
 from grader.judge.request import CPU
 from grader.languages import Language
 from grader.schemas.proof import Proof
@@ -56,6 +56,11 @@ def row(proof: Proof) -> dict[str, Any]:
     }
 
 
+def provable(catalogue: Catalogue, device: str) -> list[str]:
+    """A board of one GPU proves no challenge on two, nor the other way round."""
+    return [slug for slug in catalogue.slugs() if takes(device, catalogue.load(slug).manifest.gpus)]
+
+
 def prove_all(
     catalogue: Catalogue, slugs: list[str], wanted: Options, at_once: int, seconds: float, kept: bool
 ) -> list[Proof]:
@@ -71,7 +76,7 @@ def prove_all(
         sys.stdout.flush()
         found += proofs.challenges
         if kept:
-            whole = len(found) == len(catalogue.slugs())
+            whole = len(found) == len(provable(catalogue, wanted.device))
             keep_proofs(found, wanted, time.perf_counter() - start, whole)
     return found
 
@@ -110,7 +115,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     catalogue = find_catalogue()
-    slugs = options.slugs or catalogue.slugs()
+    slugs = options.slugs or provable(catalogue, options.device)
     if options.changed:
         kept = before(name_of(options.device)).get("rows", [])
         proven = {row["slug"] for row in kept if row["strong"] and row.get("digest") == digest(row["slug"])}

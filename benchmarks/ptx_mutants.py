@@ -168,7 +168,7 @@ class Suite:
         instructions that cases execute."""
         if text is not None:
             vars(driver)["ptx_of"] = lambda _: [text]
-        table = Table(self.library, 1)
+        table = Table(self.library, 1, gpus=self.challenge.manifest.gpus)
         seconds, reached = {}, set[str]()
         for case, question in self.questions:
             manifest = self.challenge.manifest

@@ -38,7 +38,7 @@ from grader.schemas.step import StepBundle
 from tests import stepping
 from tests.browser.furnished import Site, serving
 from tests.browser.visitors import browsing, visiting
-from tests.emulator.judging import SEED, _Table, compile_source
+from tests.emulator.judging import SEED, Table, compile_source
 from tests.web import builders
 
 CATALOGUE = find_catalogue()
@@ -70,6 +70,11 @@ def solution_of(slug: str) -> Path:
     return CATALOGUE.root / "reference" / slug / "staff" / "solution.cu"
 
 
+def several(slug: str) -> bool:
+    """A page steps through one GPU's launches."""
+    return CATALOGUE.load(slug).manifest.gpus > 1
+
+
 def recorded(challenge: Challenge, folder: Path) -> tuple[str, Recorder]:
     """A case's name and its first block, or why there is none."""
     library = compile_source(challenge, solution_of(challenge.slug), folder)
@@ -80,7 +85,7 @@ def recorded(challenge: Challenge, folder: Path) -> tuple[str, Recorder]:
     subprocess.run([*command, library.with_suffix(".cu")], check=True, capture_output=True)
     cases = challenge.suite("cpu", hidden=False)
     for case in cases[:_TRIED]:
-        table = _Table(library, threads=1)
+        table = Table(library, threads=1)
         arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
         try:
             arena.reveal(ask(challenge, case, SEED).inputs)
@@ -162,7 +167,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         browsing() as browser,
     ):
         for slug in CATALOGUE.slugs():
-            if options.only not in slug or not solution_of(slug).exists():
+            if options.only not in slug or not solution_of(slug).exists() or several(slug):
                 continue
             case, recorder = recorded(CATALOGUE.load(slug), Path(folder))
             if not recorder.bundle:

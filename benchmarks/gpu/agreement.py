@@ -106,7 +106,10 @@ def controls() -> Iterator[Subject]:
 
 
 def of_catalogue(catalogue: Catalogue) -> Iterator[Subject]:
+    """Of challenges on one GPU."""
     for slug in catalogue.slugs():
+        if catalogue.load(slug).manifest.gpus > 1:
+            continue
         staff = ROOT / "reference" / slug / "staff"
         variants = ROOT / "benchmarks" / "variants" / slug
         for folder, pattern in (

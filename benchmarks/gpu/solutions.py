@@ -33,6 +33,7 @@ from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.signature import cuda_footer
+from grader.device_kinds import takes
 from grader.judge.cuda.ceilings import copy_bandwidth
 from grader.judge.device import Device, TimingPlan, make_device
 from grader.judge.launch import Launcher, submission_spec
@@ -238,7 +239,11 @@ def main() -> int:
     bench = Bench(catalogue, device, boxes)
     done = known("solutions", "slug", lambda row: not row["failures"]) if options.missing else set()
     slugs = [entry for entry in options.slugs or catalogue.slugs() if entry not in done]
-    challenges = [catalogue.load(slug) for slug in slugs]
+    challenges = [
+        challenge
+        for challenge in map(catalogue.load, slugs)
+        if takes(options.device, challenge.manifest.gpus)
+    ]
     steps.attempt("compile all", compile_ahead, bench, challenges)
     rows: list[Row] = []
     left: list[str] = []

@@ -20,7 +20,7 @@ from grader.authoring.verdicts import approximation_checks, suite_checks
 from grader.authoring.versioned import version_check
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
 from grader.challenge.catalogue import Catalogue
-from grader.device_kinds import kind_of
+from grader.device_kinds import gpus_of, kind_of
 from grader.errors import BoxUnavailable, ChallengeInvalid, JudgeFailure
 from grader.judge.request import CPU
 from grader.languages import Language
@@ -131,6 +131,12 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
         version = version_check(catalogue, challenge)
     except ChallengeInvalid as error:
         draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=error.told))
+        return
+    needed, there = challenge.manifest.gpus, gpus_of(options.device)
+    if there is not None and there < needed:
+        boards = f"check it on emulated or {options.device}-x{needed}"
+        summary = f"it runs on {needed} GPUs, and the board '{options.device}' has fewer: {boards}"
+        draft.checks.append(Check(name="manifest", status=Status.ERROR, summary=summary))
         return
     wanted = [slug for slug in challenge.manifest.prerequisites if slug not in catalogue.slugs()]
     problems = [f"prerequisites: there is no challenge '{slug}'" for slug in wanted]

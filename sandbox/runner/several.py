@@ -1,6 +1,6 @@
-"""Several emulated GPUs for Triton: torch's calls that choose one.
+"""Several emulated GPUs for Triton: torch's calls that choose one, and those that order two.
 
-Tensors are in the host's memory. Work of different GPUs counts as ordered.
+Tensors are in the host's memory. Work of different GPUs counts as ordered, so events and waits do nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +32,44 @@ def _number(device: Any, now: int) -> int:
     return now if index is None else int(index)
 
 
+class Event:
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def record(self, stream: Any = None) -> None:
+        pass
+
+    def wait(self, stream: Any = None) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        pass
+
+    def query(self) -> bool:
+        return True
+
+
+class Stream:
+    """The default one."""
+
+    cuda_stream = 0
+
+    def record_event(self, event: Event | None = None) -> Event:
+        return event or Event()
+
+    def wait_event(self, event: Event) -> None:
+        pass
+
+    def wait_stream(self, stream: Any) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        pass
+
+    def query(self) -> bool:
+        return True
+
+
 def use(count: int, tell: Callable[[int], None] = lambda number: None) -> Callable[[], None]:
     """``tell`` learns of each choice. Returns a function that chooses the first one again."""
     import torch
@@ -54,4 +92,6 @@ def use(count: int, tell: Callable[[int], None] = lambda number: None) -> Callab
     cuda.set_device = chosen.set
     cuda.current_device = lambda: chosen.now
     cuda.device_count = lambda: count
+    cuda.Event = Event
+    cuda.current_stream = cuda.default_stream = lambda device=None: Stream()
     return lambda: chosen.set(0)

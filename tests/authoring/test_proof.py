@@ -11,6 +11,7 @@ import pytest
 from grader.authoring import proof
 from grader.authoring.proof import JOBS_PER_GPU, Options, prove
 from grader.authoring.worker_pool import Done, Work
+from grader.challenge.catalogue import find_catalogue
 from grader.errors import BoxUnavailable
 from grader.languages import Language
 from grader.schemas.proof import Check, Status
@@ -78,3 +79,13 @@ def test_worker_processes_share_the_gpus_within_their_capacity(
     assert Options(device="h200").workers == JOBS_PER_GPU
     assert Options(device="h200", gpus=(0, 2)).workers == 2 * JOBS_PER_GPU
     assert Options(device="h200", jobs=3).workers == 3
+
+
+def test_a_board_with_too_few_gpus_is_named() -> None:
+    root = find_catalogue().root
+    (found,) = prove(root, ["all_reduce"], Options(device="h200"), lambda *_: None).challenges
+    (check,) = found.checks
+    assert check.status is Status.ERROR
+    assert check.summary == (
+        "it runs on 2 GPUs, and the board 'h200' has fewer: check it on emulated or h200-x2"
+    )

@@ -55,6 +55,7 @@ def test_our_catalogue_uses_exactly_the_curriculums_tracks() -> None:
         "mixed precision",
         "sparse",
         "training",
+        "several GPUs",
         "capstone",
     ]
 

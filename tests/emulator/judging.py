@@ -65,7 +65,7 @@ def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
     outcome, table = Outcome(), None
     for case in challenge.suite("cpu", hidden=False):
         if table is None:
-            table = Table(library, threads)
+            table = Table(library, threads, gpus=challenge.manifest.gpus)
         question = ask(challenge, case, SEED)
         arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
         arena.reveal(question.inputs)
@@ -89,8 +89,8 @@ def judge(challenge: Challenge, library: Path, threads: int = 2) -> Outcome:
 
 
 class Table:
-    def __init__(self, library: Path, threads: int) -> None:
-        self.engine = Engine(threads)
+    def __init__(self, library: Path, threads: int, *, gpus: int = 1) -> None:
+        self.engine = Engine(threads, gpus=gpus)
         self.device = Device(self.engine)
         self.host = HostProcess(self.device, library)
 
@@ -100,14 +100,19 @@ class Table:
 
     def call(self, arena: Arena, *, counted: bool = False) -> Returned:
         values, addresses = [], []
+        buffers = {buffer.label: buffer for buffer in arena.pieces()}
         for entry in arena.entries():
             if entry["kind"] == "value":
                 values.append(bytes.fromhex(entry["data"]))
                 continue
-            buffer = arena.buffers[entry["name"]]
+            buffer = buffers[entry["name"]]
             data = buffer.values.data_ptr() if entry["nbytes"] else 0
             written = buffer.argument.kind is not Kind.OUTPUT
-            addresses.append(self.device.adopt(data, entry["nbytes"], entry["name"], written=written))
+            addresses.append(
+                self.device.adopt(
+                    data, entry["nbytes"], entry["name"], written=written, gpu=entry.get("gpu", 0)
+                )
+            )
             values.append(struct.pack("<Q", addresses[-1]))
         try:
             return self.host.call(values, counted=counted)

@@ -16,6 +16,9 @@ from tests.judge.kernels import RIGHT as RIGHT_TRITON
 from tests.judge.test_cuda import RIGHT as RIGHT_CUDA
 
 RIGHT = {Language.CUDA: RIGHT_CUDA, Language.TRITON: RIGHT_TRITON}
+SERVED = find_catalogue()
+# ``test_two_gpus.py`` judges the others.
+ON_ONE_GPU = [slug for slug in SERVED.slugs() if SERVED.load(slug).manifest.gpus == 1]
 
 
 @pytest.mark.parametrize("language", usual())
@@ -28,7 +31,7 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge, language: Language) 
 
 
 @pytest.mark.parametrize("language", usual())
-@pytest.mark.parametrize("slug", find_catalogue().slugs())
+@pytest.mark.parametrize("slug", ON_ONE_GPU)
 def test_the_catalogues_solutions_are_accepted(
     judge: Judge, served: Catalogue, slug: str, language: Language
 ) -> None:
