@@ -10,6 +10,8 @@ from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language, filled
 
 _MOST_ARGUMENTS = 24
+# Of a line of a starter, as formatters wrap Python.
+_MOST_COLUMNS = 110
 
 
 def c_type(arg: Argument) -> str:
@@ -59,7 +61,19 @@ def starter(manifest: Manifest, language: Language) -> str:
     if manifest.autograd is not None and language.function_starter:
         values |= _function_values(manifest)
         return filled(language.function_starter, values, argument=_describe(manifest))
-    return filled(language.starter, values, argument=_describe(manifest), header=headers(manifest))
+    made = filled(language.starter, values, argument=_describe(manifest), header=headers(manifest))
+    return "".join(map(_wrapped, made.splitlines(keepends=True))) if language.python else made
+
+
+def _wrapped(line: str) -> str:
+    """A ``def`` that is too long, as Ruff and Black wrap it."""
+    if len(line.rstrip()) <= _MOST_COLUMNS or not line.startswith("def "):
+        return line
+    name, _, rest = line.partition("(")
+    parameters = rest.rpartition(")")[0]
+    if len(f"    {parameters}") <= _MOST_COLUMNS:
+        return f"{name}(\n    {parameters}\n):\n"
+    return f"{name}(\n" + "".join(f"    {each},\n" for each in parameters.split(", ")) + "):\n"
 
 
 def stride_texts(arg: Argument) -> list[str]:
