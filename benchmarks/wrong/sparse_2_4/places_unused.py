@@ -1,0 +1,31 @@
+# Mistake: the two values of a group are multiplied by rows 0 and 1 of b's group.
+# Says: places
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def multiply(values, places, b, out, m, n, words, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    columns = tl.program_id(1).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    in_rows, in_columns = rows[:, None] < m, columns[None, :] < n
+    groups = 8 * words
+    total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    for start in range(0, groups, 16):
+        group = start + tl.arange(0, 16)
+        there = in_rows & (group[None, :] < groups)
+        number = rows[:, None] * groups + group[None, :]
+        first = tl.load(values + 2 * number, mask=there, other=0.0)
+        second = tl.load(values + 2 * number + 1, mask=there, other=0.0)
+        for place in tl.static_range(4):
+            kept = tl.where(place == 0, first, tl.where(place == 1, second, 0.0))
+            right_at = b + (4 * group[:, None].to(tl.int64) + place) * n + columns[None, :]
+            right = tl.load(right_at, mask=in_columns & (group[:, None] < groups), other=0.0)
+            total = tl.dot(kept.to(tl.float16), right, total)
+    tl.store(out + rows[:, None] * n + columns[None, :], total.to(tl.float16), mask=in_rows & in_columns)
+
+
+def solve(values, places, b, out, m, n, words):
+    if m and n:
+        grid = (triton.cdiv(m, 32), triton.cdiv(n, 32))
+        multiply[grid](values, places, b, out, m, n, words, ROWS=32, COLUMNS=32)
