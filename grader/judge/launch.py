@@ -156,7 +156,13 @@ class Launcher:
             self.request.challenge.reference_source,
             self.request.names(Kind.OUTPUT, Kind.WORKSPACE),
         )
-        message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
+        encoded = {
+            arg.name: arg.dtype.value
+            for arg in self.request.challenge.manifest.buffers
+            if arg.kind.given and arg.dtype.encoded
+        }
+        message: dict[str, Any] = {"loader": "reference", "mode": mode, "source": source}
+        message |= {"outputs": outputs, "encoded": encoded}
         message |= {"function": function} if function else {}
         return self._trusted(BoxPurpose.BASELINE, message)
 

@@ -207,7 +207,7 @@ def _load_reference(message: dict[str, Any], _descriptors: list[int]) -> MakeCal
     from trusted import load_reference, reference_call
 
     reference = load_reference(message["source"], message.get("mode", "eager"), message.get("function", ""))
-    return lambda binding: reference_call(reference, binding, message["outputs"])
+    return lambda binding: reference_call(reference, binding, message["outputs"], message.get("encoded", {}))
 
 
 def _load_control(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:

@@ -6,7 +6,7 @@ import ctypes
 import sys
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from binding import Binding
@@ -51,12 +51,44 @@ def load_reference(source: str, mode: str, function: str = "") -> Callable[..., 
     return reference
 
 
-def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
-    """Copies nothing."""
+def reference_call(
+    reference: Callable[..., Any], binding: Binding, outputs: list[str], encoded: Mapping[str, str]
+) -> Callable[[], None]:
+    """Copies nothing but inputs in ``encoded`` (their dtypes), whose decoding is part of each call."""
     values = {name: value for name, value in binding.tensors().items() if name not in outputs}
     kept: list[Any] = []
 
     def call() -> None:
-        kept[:] = [reference(**values)]
+        decoded = {name: _each(values[name], dtype) for name, dtype in encoded.items() if name in values}
+        kept[:] = [reference(**{**values, **decoded})]
 
     return call
+
+
+def _each(value: Any, dtype: str) -> Any:
+    """None if an input is left out; a list if each GPU has one."""
+    if isinstance(value, list):
+        return [_each(one, dtype) for one in value]
+    return None if value is None else decoded(value, dtype)
+
+
+# By their four bits.
+_FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
+
+
+def decoded(stored: Any, dtype: str) -> Any:
+    """As a reference gets it: float32, int8, int32 or int64."""
+    import torch
+
+    if dtype in ("int4", "float4_e2m1fn"):
+        codes = torch.stack((stored & 15, stored >> 4), dim=-1).flatten(-2)
+        if dtype == "int4":
+            return (codes.to(torch.int8) ^ 8) - 8
+        return torch.tensor(_FLOAT4, device=stored.device)[codes.int()]
+    if dtype == "uint64":
+        return stored.view(torch.int64)
+    if dtype == "uint32":
+        return stored.to(torch.int64) & 0xFFFFFFFF
+    if dtype == "uint16":
+        return stored.to(torch.int32) & 0xFFFF
+    return stored.view(getattr(torch, dtype)).to(torch.float32)

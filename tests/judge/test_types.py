@@ -9,14 +9,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from grader.authoring.candidates import subjects
 from grader.authoring.trial import Trial
 from grader.challenge.catalogue import Catalogue
+from grader.challenge.dtypes import DType
+from grader.challenge.numbers import decode, stored_type
 from grader.judge.device import Device, make_device
 from grader.judge.host_device import HostDevice
 from grader.languages import Language
 from grader.sandbox.forked_box import ForkedBoxes
+from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 from grader.schemas.proof import CandidateOutcome, CandidateRole
 
 CATALOGUE = Path(__file__).parents[1] / "types"
@@ -46,6 +50,21 @@ def judged(slug: str, device: Device, boxes: ForkedBoxes, language: Language) ->
 )
 def test_the_emulated_gpu_tells_right_from_wrong(slug: str, language: Language, boxes: ForkedBoxes) -> None:
     judged(slug, make_device("emulated", 0), boxes, language)
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.encoded])
+def test_a_timed_baseline_gets_the_values_of_a_reference(
+    dtype: DType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
+    from trusted import decoded  # type: ignore[import-not-found]
+
+    words = torch.arange(256, dtype=torch.int16).to(torch.uint8)
+    words = words.repeat(dtype.itemsize).view(stored_type(dtype))
+    in_box = words.view(getattr(torch, dtype.given))
+    torch.testing.assert_close(
+        decoded(in_box, dtype.value), decode(words, dtype), rtol=0, atol=0, equal_nan=True
+    )
 
 
 @pytest.mark.parametrize("slug", [FP8, INT8])
