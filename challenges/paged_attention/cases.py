@@ -344,5 +344,4 @@ def cases() -> list[Case]:
             inputs={"q": Uniform(8, 10), "k_pages": Uniform(-10, -8)},
             on="gpu",
         ),
-        sized("beyond_2_31", "large", 131, 16, 8, 33, 497, 128, on="gpu"),
     ]

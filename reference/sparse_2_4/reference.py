@@ -22,12 +22,9 @@ def reference(
 def magnitude(
     values: torch.Tensor, places: torch.Tensor, b: torch.Tensor, m: int, n: int, words: int
 ) -> torch.Tensor:
-    """The scale of the errors: |a @ b| for the rounding of the result, and a share of |a| @ |b| for that of the sum.
-
-    float32 is precise enough for a scale, much faster than float64 on small GPUs, and wider than float16.
-    """
-    left, right = _restored(values, places).float(), b.float()
-    return (left @ right).abs() + _TERMS * (left.abs() @ right.abs())
+    """The scale of the errors: |a @ b| for the rounding of the result, and a share of |a| @ |b| for that of the sum."""
+    left = _restored(values, places)
+    return (left @ b).abs() + _TERMS * (left.abs() @ b.abs())
 
 
 def _restored(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:

@@ -250,6 +250,7 @@ def test_the_expected_cases_are_sampled() -> None:
         both,
     )  # fmt: skip
     expected |= {"coo_to_csr": ["one_row_beyond_2_24", "most_entries"], "int8_matmul": [BEYOND]}
+    expected |= {"linear_gelu": [BEYOND], "sparse_2_4": ["odd_as_timed", BEYOND]}
     assert {slug: names for slug, names in found.items() if names} == expected
     assert isinstance(_Other(), Derived)
     case = Case("large", Category.LARGE, {"n": 1 << 31}, {"a": _Other()}, on="gpu")
