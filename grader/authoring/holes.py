@@ -177,7 +177,7 @@ def _named(trial: Trial, found: Planned) -> Planned:
 
 
 def tries(challenge: Challenge, source: str) -> Iterator[Planned]:
-    """Most telling first."""
+    """Cases to try, most telling first."""
     manifest = challenge.manifest
     known = [case for case in challenge.cases if case.on is None and all(case.sizes.values())]
     if not known:

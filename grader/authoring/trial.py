@@ -104,7 +104,7 @@ class Trial:
             ending=ending,
             failed=[report.name for report in failed],
             ran=sum(report.verdict is not CaseVerdict.NOT_RUN for report in reports),
-            no_answer=_no_answer(failed[0]) if failed else "",
+            no_answer=no_answer(failed[0]) if failed else "",
             detail=detail[:_DETAIL_CHARS],
             slowest=_slowest(reports),
             seconds=round(time.perf_counter() - began, 3),
@@ -252,7 +252,7 @@ def _told(report: CaseReport) -> str:
     return report.detail.splitlines()[0] if report.detail else ""
 
 
-def _no_answer(report: CaseReport) -> str:
+def no_answer(report: CaseReport) -> str:
     """How a submission failed without a wrong answer, or "". GPU faults and stray accesses (signals) count as
     answers.
     """

@@ -12,6 +12,7 @@ from typing import Any
 
 from grader import limits
 from grader.challenge.autograd import form
+from grader.challenge.dtypes import DType
 from grader.challenge.model import Kind
 from grader.challenge.signature import declaration
 from grader.challenge.tensor_form import is_extension
@@ -159,7 +160,7 @@ class Launcher:
         encoded = {
             arg.name: arg.dtype.value
             for arg in self.request.challenge.manifest.buffers
-            if arg.kind.given and arg.dtype.encoded
+            if arg.kind.given and (arg.dtype.encoded or arg.dtype is DType.UINT64)
         }
         message: dict[str, Any] = {"loader": "reference", "mode": mode, "source": source}
         message |= {"outputs": outputs, "encoded": encoded}

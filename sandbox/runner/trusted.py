@@ -59,8 +59,8 @@ def reference_call(
     kept: list[Any] = []
 
     def call() -> None:
-        decoded = {name: _each(values[name], dtype) for name, dtype in encoded.items() if name in values}
-        kept[:] = [reference(**{**values, **decoded})]
+        inputs = {name: _each(values[name], dtype) for name, dtype in encoded.items()}
+        kept[:] = [reference(**{**values, **inputs})]
 
     return call
 

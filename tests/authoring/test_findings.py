@@ -8,7 +8,7 @@ import pytest
 
 from grader.authoring.candidates import subjects
 from grader.authoring.specs import text_checks
-from grader.authoring.trial import Trial, _no_answer
+from grader.authoring.trial import Trial, no_answer
 from grader.authoring.verdicts import suite_checks
 from grader.judge import pieces
 from grader.judge.host_device import HostDevice
@@ -259,7 +259,7 @@ def test_a_mutant_that_ends_or_hangs_proves_nothing(made: Made, body: str, told:
 def test_an_instruction_that_the_emulated_gpu_lacks_is_no_answer() -> None:
     detail = "solution.cu(4): error: the emulated GPU does not know the instruction 'stacksave.u64'"
     report = CaseReport(name="basic", category="basic", verdict=CaseVerdict.RUNTIME_ERROR, detail=detail)
-    assert _no_answer(report) == "needs what the emulated GPU lacks"
+    assert no_answer(report) == "needs what the emulated GPU lacks"
 
 
 def test_an_uncatchable_generic_kernel_can_be_waived_with_a_reason(made: Made) -> None:
