@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal as signals
 import socket
 import threading
@@ -25,6 +26,14 @@ RUNNER_PROGRAM = "main.py"
 def _framed(message: Mapping[str, str]) -> bytes:
     body = json.dumps(message).encode()
     return len(body).to_bytes(4, "little") + body
+
+
+def readable(seconds: float, *ends: int | socket.socket) -> bool:
+    """Any of ``ends``, within ``seconds``. ``select.select`` refuses descriptors above 1,023."""
+    poll = select.poll()
+    for end in ends:
+        poll.register(end, select.POLLIN)
+    return bool(poll.poll(max(0.0, seconds) * 1000))
 
 
 # A box with a GPU says that its imports are done, and waits for permission to use it.

@@ -10,7 +10,6 @@ import atexit
 import contextlib
 import json
 import os
-import select
 import shutil
 import signal
 import socket
@@ -23,7 +22,7 @@ from typing import Any
 from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox import bytecode, enclosure, image
-from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.box import BoxPurpose, BoxSpec, readable
 from grader.sandbox.control_groups import ControlGroup, Groups, find_groups
 from grader.sandbox.options import BUSY
 from grader.sandbox.parent import is_left_behind, owned_name
@@ -152,7 +151,7 @@ class BubblewrapBox(ProcessBox):
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
             # All processes end with the namespace's first one.
-            select.select([self._first], [], [], _GONE_SECONDS)
+            readable(_GONE_SECONDS, self._first)
             # Pausing stops bwrap itself, too.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 self._process.send_signal(signal.SIGCONT)
@@ -164,8 +163,7 @@ class BubblewrapBox(ProcessBox):
         """bwrap notices the end of its box and reports it."""
         if self._first < 0:
             return False
-        readable, _, _ = select.select([self._pidfd], [], [], _GONE_SECONDS)
-        return bool(readable)
+        return readable(_GONE_SECONDS, self._pidfd)
 
     def _plain(self, code: int) -> int:
         signalled = SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS
@@ -253,8 +251,7 @@ def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
     text = b""
     while b"}" not in text:
         left = deadline - time.monotonic()
-        readable = left > 0 and select.select([pipe], [], [], left)[0]
-        if not readable:
+        if left <= 0 or not readable(left, pipe):
             raise TimeoutError
         data = os.read(pipe, 4096)
         if not data:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import struct
@@ -19,7 +18,16 @@ from dataclasses import replace
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import RUNNER_PROGRAM, STATUS_BYTES, Box, BoxEnd, BoxSpec, EndReason, child_exit_code
+from grader.sandbox.box import (
+    RUNNER_PROGRAM,
+    STATUS_BYTES,
+    Box,
+    BoxEnd,
+    BoxSpec,
+    EndReason,
+    child_exit_code,
+    readable,
+)
 from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.processes import cpu_seconds, descendants
 
@@ -50,10 +58,8 @@ class ForkedBox:
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
         with self._lock:
-            if self._end is None:
-                readable, _, _ = select.select([self._status], [], [], wait_s)
-                if readable:
-                    self._end = self._take_status()
+            if self._end is None and readable(wait_s, self._status):
+                self._end = self._take_status()
             return self._end
 
     def _take_status(self) -> BoxEnd:

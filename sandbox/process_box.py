@@ -18,7 +18,15 @@ from concurrent.futures import Future
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
+from grader.sandbox.box import (
+    STATUS_BYTES,
+    BoundedOutput,
+    BoxEnd,
+    BoxSpec,
+    EndReason,
+    child_exit_code,
+    readable,
+)
 from grader.sandbox.processes import descendants
 
 # At 2 GB/s, a box passes its memory limit by 100 MB.
@@ -188,8 +196,7 @@ class ProcessBox(ABC):
     def _is_over(self) -> bool:
         """The program ended and our thread has not noticed yet."""
         ends = [self._pidfd] if self._status is None else [self._pidfd, self._status.fileno()]
-        readable, _, _ = select.select(ends, [], [], 0)
-        return bool(readable)
+        return readable(0, *ends)
 
     def cpu_seconds(self) -> float:
         with self._lock:

@@ -6,7 +6,6 @@ import functools
 import json
 import math
 import os
-import select
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from grader import limits
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import NAMED_BASELINE, Challenge, ChallengeReference
 from grader.errors import ChallengeInvalid, JudgeFailure
-from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked, readable
 
 if TYPE_CHECKING:
     import torch
@@ -163,8 +162,7 @@ class ReferenceBox:
             self.interrupt()
             if time.monotonic() > end:
                 raise JudgeFailure(f"the {self.part} of {self.slug} took longer than {self.patience_s:g} s")
-            readable, _, _ = select.select([box.connection], [], [], _LOOK_SECONDS)
-            if not readable:
+            if not readable(_LOOK_SECONDS, box.connection):
                 continue
             try:
                 data, descriptors, _, _ = socket.recv_fds(box.connection, 64 * limits.KIB, 4)

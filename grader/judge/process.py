@@ -6,7 +6,6 @@ Worker and judge exchange JSON lines over a socket pair and trust each other.
 from __future__ import annotations
 
 import json
-import select
 import socket
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from grader import limits
 from grader.errors import BoxUnavailable, GraderError, JudgeFailure
 from grader.judge.job import Job, JudgingProgress, Outcome
 from grader.sandbox.allowance import Allowance
+from grader.sandbox.box import readable
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.processes import cpu_seconds, descendants
 
@@ -57,8 +57,7 @@ class JsonStream:
         # Search only new data: a job may hold a library of many megabytes.
         while (length := self._pending.find(b"\n", looked)) < 0:
             looked = len(self._pending)
-            readable, _, _ = select.select([self._connection], [], [], max(0.0, end - time.monotonic()))
-            if not readable:
+            if not readable(end - time.monotonic(), self._connection):
                 return None
             data = self._connection.recv(1 << 16)
             if not data:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import io
 import json
-import select
 import socket
 import tempfile
 import threading
@@ -34,7 +33,7 @@ from grader.queue.loop import Stopper
 from grader.records import uploads
 from grader.records.engine import clock, writing
 from grader.records.models import UploadRow
-from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, readable
 from grader.sandbox.emulator import BUILT, PREBUILT
 from grader.sandbox.processor import Share, background_cores
 from grader.schemas.proof import Proof
@@ -242,8 +241,7 @@ class Conversation:
         try:
             self._ask(connection)
             while True:
-                readable, _, _ = select.select([connection], [], [], 1.0)
-                if not readable:
+                if not readable(1.0, connection):
                     yield None
                     continue
                 data = connection.recv(64 * limits.KIB)

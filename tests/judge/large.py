@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 
 import torch
 
@@ -14,8 +15,12 @@ from grader.judge.large import LargeQuestion
 from grader.judge.oracle import Question, scalar_values
 
 
-def arena_of(challenge: Challenge, case: Case) -> Arena:
-    return Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
+@contextlib.contextmanager
+def arena_of(challenge: Challenge, case: Case) -> Iterator[Arena]:
+    with contextlib.closing(
+        Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
+    ) as arena:
+        yield arena
 
 
 def inputs_of(arena: Arena) -> dict[str, torch.Tensor]:
@@ -24,8 +29,10 @@ def inputs_of(arena: Arena) -> dict[str, torch.Tensor]:
 
 
 def put_together(challenge: Challenge, case: Case, seed: int) -> Question:
-    question, arena = LargeQuestion(challenge, case, seed, "cpu"), arena_of(challenge, case)
-    arena.reveal(question.inputs)
+    question = LargeQuestion(challenge, case, seed, "cpu")
+    with arena_of(challenge, case) as arena:
+        arena.reveal(question.inputs)
+        inputs = inputs_of(arena)
     manifest = challenge.manifest
     outputs: dict[str, torch.Tensor] = {}
     magnitudes: dict[str, torch.Tensor] = {}
@@ -40,7 +47,7 @@ def put_together(challenge: Challenge, case: Case, seed: int) -> Question:
                 whole.view(-1)[piece.start : piece.start + values.numel()] = values.reshape(-1)
             else:
                 whole.narrow(piece.dimension, piece.start, values.shape[piece.dimension]).copy_(values)
-    return Question(inputs_of(arena), outputs, magnitudes)
+    return Question(inputs, outputs, magnitudes)
 
 
 def answered(arena: Arena, answers: Mapping[str, torch.Tensor]) -> Arena:

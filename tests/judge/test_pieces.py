@@ -34,15 +34,15 @@ DRAWN_WHOLE = ("batch_norm", "coo_to_csr", "paged_attention", "sparse_2_4", "spm
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 512)
+    monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 32)
 
 
 def _small(challenge: Challenge, case: Case) -> Case:
-    """A thousandth of its size; even sizes stay even, as a challenge may require."""
+    """Even sizes stay even, as a challenge may require."""
     return replace(
         case,
         sizes={
-            name: min(size, 96 + size % 2) if size < 1 << 20 else 3001 for name, size in case.sizes.items()
+            name: min(size, 24 + size % 2) if size < 1 << 20 else 1501 for name, size in case.sizes.items()
         },
     )
 
@@ -71,11 +71,12 @@ def test_the_right_answer_is_accepted_and_every_wrong_place_is_named(slug: str) 
     right = put_together(challenge, case, 3).outputs
 
     def judged(spoil: Callable[[Arena], None]) -> Mismatch | None:
-        question, arena = LargeQuestion(challenge, case, 3, "cpu"), arena_of(challenge, case)
-        arena.reveal(question.inputs)
-        answered(arena, right)
-        spoil(arena)
-        return question.examine(arena)
+        question = LargeQuestion(challenge, case, 3, "cpu")
+        with arena_of(challenge, case) as arena:
+            arena.reveal(question.inputs)
+            answered(arena, right)
+            spoil(arena)
+            return question.examine(arena)
 
     assert judged(lambda _: None) is None
     for name, values in right.items():
@@ -99,7 +100,8 @@ def test_the_right_answer_is_accepted_and_every_wrong_place_is_named(slug: str) 
     changed = judged(change)
     assert changed is not None
     assert (changed.argument, changed.kind, changed.wrong) == (given, "input_changed", 2)
-    assert changed.total == arena_of(challenge, case).buffers[given].count
+    with arena_of(challenge, case) as arena:
+        assert changed.total == arena.buffers[given].count
 
 
 def _flat(index: list[int] | None, shape: torch.Size) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-import select
 import threading
 import time
 from collections.abc import Callable
@@ -15,12 +15,24 @@ import pytest
 
 from grader import limits
 from grader.errors import BoxUnavailable
-from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason, Pausable
+from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason, Pausable, readable
 from tests.sandbox.talk import Silent, ask, run, within
 
 Start = Callable[..., Box]
 # It takes milliseconds; the wait for a box that hangs is longer.
 KILLED_SECONDS = 15.0
+
+
+def test_a_high_descriptor_can_be_waited_for() -> None:
+    ours, theirs = os.pipe()
+    high = fcntl.fcntl(ours, fcntl.F_DUPFD_CLOEXEC, 1024)
+    try:
+        assert not readable(0.0, high)
+        os.write(theirs, b"!")
+        assert readable(10.0, high)
+    finally:
+        for end in (ours, theirs, high):
+            os.close(end)
 
 
 def test_a_descriptor_can_be_passed_and_memory_shared(boxes: BoxMaker, start: Start) -> None:
@@ -163,10 +175,10 @@ def test_a_paused_box_does_nothing_and_can_be_killed(boxes: BoxMaker, start: Sta
     used = box.cpu_seconds()
     body = json.dumps({"do": "see"}).encode()
     box.connection.send(len(body).to_bytes(4, "little") + body)
-    assert not select.select([box.connection], [], [], 0.3)[0]
+    assert not readable(0.3, box.connection)
     assert box.cpu_seconds() == pytest.approx(used, abs=0.05)
     pausable.resume()
-    assert select.select([box.connection], [], [], 60)[0]
+    assert readable(60, box.connection)
     pausable.pause()
     began = time.monotonic()
     assert box.kill().reason is EndReason.KILLED

@@ -251,7 +251,7 @@ class IndexRules:
                     )
                 }
                 used = {name for name in factors if name in sizes}
-                if len(used) != 1 or sizes[wrong := used.pop()] == right:
+                if len(used) != 1 or sizes[wrong := used.pop()] in names_in(right):
                     continue
                 told = wrong if wrong == sizes[wrong] else f"{wrong}, which is {sizes[wrong]}"
                 shape, right = ", ".join(map(_without_floor, matrix.shape)), right if plain else f"({right})"

@@ -59,7 +59,7 @@ class UpdateRules:
                     assignment.value,
                 )
                 for assignment in function.assignments
-                if assignment.name in arrays
+                if arrays.get(assignment.name)  # a parameter's own pointer is each thread's
             ]
             for access in (*function.accesses, *scalars):
                 if access.array not in arrays or not _changes_itself(access):

@@ -54,7 +54,7 @@ _QUOTIENT = re.compile(
 )
 _SQUARE_SUBTRACTED = re.compile(
     r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*"
-    r"(?:([A-Za-z_]\w*)\s*\*\s*\1\b|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"
+    r"(?:([A-Za-z_]\w*)\s*\*\s*\1\b(?!\s*(?:/|\*\s*[\d.]))|(?:powf?)\s*\(\s*([A-Za-z_]\w*)\s*,\s*2)"
 )
 
 

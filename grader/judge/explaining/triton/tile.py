@@ -67,6 +67,8 @@ class Tile:
     #: Program ids that a number depends on.
     programs: frozenset[str] = frozenset()
     pointer: bool = False
+    #: 0 or 1: a product with it selects lanes.
+    condition: bool = False
 
 
 def number_of(node: ast.expr | None) -> float | None:
@@ -131,7 +133,10 @@ def computed(op: ast.operator, a: float | None, b: float | None) -> float | None
 
 
 def combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
-    return {axis: _combined_padding(op, a, b, axis) for axis in set(a.paddings) | set(b.paddings)}
+    found = {axis: _combined_padding(op, a, b, axis) for axis in set(a.paddings) | set(b.paddings)}
+    if isinstance(op, ast.Mult) and (a.condition or b.condition):
+        return {axis: padding for axis, padding in found.items() if padding.value is not None}
+    return found
 
 
 def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:

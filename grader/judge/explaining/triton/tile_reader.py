@@ -114,7 +114,8 @@ class _Reader:
         tile = self._combine(statement.op, before, added, statement.lineno)
         if before.constant == 0 and isinstance(statement.op, ast.Add) and added.paddings:
             tile = replace(tile, paddings=added.paddings)
-        if self.loops and isinstance(statement.op, ast.Add) and before.half and before.begins:
+        values = before.half and not before.pointer
+        if self.loops and isinstance(statement.op, ast.Add) and values and before.begins:
             self._find("half_sum", statement.lineno, f"{name}, which line {before.begins} makes {_HALF}")
         self.names[name] = replace(tile, half=before.half, begins=before.begins, pointer=before.pointer)
 
@@ -193,19 +194,21 @@ class _Reader:
         )
         if pointer:
             half = a.half or b.half
-        masks = a.masks | b.masks if isinstance(op, (ast.BitAnd, ast.BitOr)) else frozenset()
+        logical = isinstance(op, (ast.BitAnd, ast.BitOr))
+        masks = a.masks | b.masks if logical else frozenset()
         whole = axes is not None and len(axes) == 2 and not any(axis.one for axis in axes)
         return Tile(
             axes, combined_paddings(op, a, b), masks, half, constant, None if whole else a.left or b.left,
             a.begins or b.begins, programs if axes == () else frozenset(), pointer,
+            condition=logical and a.condition and b.condition,
         )  # fmt: skip
 
     def _compared(self, a: Tile, b: Tile, line: int) -> Tile:
         axes = self._fitted(a.axes, b.axes, line)
         if axes is None:
-            return Tile()
+            return Tile(condition=True)
         wide = {place for place, axis in enumerate(axes) if not axis.one}
-        return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()))
+        return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()), condition=True)
 
     def _check_left(self, a: Tile, b: Tile, line: int) -> None:
         """A reduction's result is combined with a tile like its source."""
