@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import torch
 
 _NIBBLE = 15
-# Elements rounded at a time.
-_STEP = 1 << 22
+# Elements rounded at a time, each with the bytes of values beside it.
+_STEP, _STEP_BYTES = 1 << 22, 64
 
 
 def held_type(dtype: DType) -> torch.dtype:
@@ -162,6 +162,13 @@ def rounded(values: torch.Tensor, dtype: DType, *, overwrite: bool = False) -> t
             return values.bitwise_and_(_NIBBLE).bitwise_xor_(8).sub_(8)
         return values.bitwise_and_(facts.high)
     return values.to(held_type(dtype))
+
+
+def rounding_bytes(dtype: DType, count: int) -> int:
+    """Peak bytes that ``rounded`` needs for ``count`` drawn elements, beyond these."""
+    if not small_float(dtype):
+        return 0
+    return dtype.held_bytes(count) + _STEP_BYTES * min(count, _STEP)
 
 
 def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:

@@ -4,8 +4,6 @@ Nothing here needs a GPU.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,12 +16,11 @@ from torch.utils._pytree import tree_leaves
 from grader.challenge import cases
 from grader.challenge.cases import Case, Category, Filling, drawing_bytes
 from grader.challenge.catalogue import find_catalogue
-from grader.challenge.draw import default_recipe, draw_inputs
-from grader.challenge.loader import Challenge
+from grader.challenge.draw import draw_inputs
 from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
 from grader.judge.cuda.memory import CudaMemories, Staging
-from grader.judge.cuda.memory_needs import case_bytes, workload_bytes
+from grader.judge.cuda.memory_needs import case_bytes, drawing_by_buffer, workload_bytes
 from grader.judge.cuda.memory_plan import CudaMemoryPlan
 from grader.judge.oracle import workload_case
 from grader.limits import GIB
@@ -77,23 +74,9 @@ def test_no_round_takes_more_to_draw_than_its_recipes_say(slug: str) -> None:
         with Height() as height:
             drawn = draw_inputs(challenge.manifest, case, 5)
         inputs = sum(tensor.nbytes for tensor in drawn.values())
-        assert height.most <= inputs + max(_beside(challenge, case).values()) + SMALL, case.name
-        assert inputs + max(_beside(challenge, case).values()) <= workload_bytes(challenge, workload)
-
-
-def _beside(challenge: Challenge, case: Case) -> Mapping[str, int]:
-    manifest = challenge.manifest
-    counts = {arg.name: math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers}
-    return {
-        arg.name: drawing_bytes(
-            case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes),
-            counts[arg.name],
-            arg.dtype.itemsize,
-            counts,
-        )
-        for arg in manifest.buffers
-        if arg.name in challenge.readable
-    }
+        beside = max(needed for _, needed in drawing_by_buffer(challenge, case.sizes, case.inputs))
+        assert height.most <= inputs + beside + SMALL, case.name
+        assert inputs + beside <= workload_bytes(challenge, workload)
 
 
 def test_special_rounds_that_need_more_than_the_oracle_are_planned() -> None:

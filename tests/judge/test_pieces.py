@@ -95,7 +95,7 @@ def test_the_right_answer_is_accepted_and_every_wrong_place_is_named(slug: str) 
     (given, *_) = [argument.name for argument in challenge.manifest.buffers if argument.kind == "input"]
 
     def change(arena: Arena) -> None:
-        arena.buffers[given].values[-2:].fill_(77)
+        arena.buffers[given].words[-2:].fill_(77)
 
     changed = judged(change)
     assert changed is not None

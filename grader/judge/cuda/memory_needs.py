@@ -10,6 +10,7 @@ from grader.challenge.cases import Case, Filling, drawing_bytes
 from grader.challenge.draw import default_recipe
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest, Workload
+from grader.challenge.numbers import rounding_bytes
 from grader.challenge.overlays import overlays
 from grader.judge.pieces import names_in_parts
 
@@ -47,7 +48,7 @@ def case_bytes(challenge: Challenge, case: Case) -> int:
         for argument in manifest.buffers
         if argument.name in challenge.readable - names_in_parts(manifest, case)
     ]
-    drawing_bytes_of = dict(_drawing_by_buffer(challenge, sizes, case.inputs))
+    drawing_bytes_of = dict(drawing_by_buffer(challenge, sizes, case.inputs))
     drawing = max((drawing_bytes_of[argument.name] for argument in whole), default=0)
     return own_bytes(manifest, sizes) + _bytes(whole, manifest, sizes) + max(_PIECES_BYTES, drawing)
 
@@ -107,15 +108,17 @@ def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _drawing(challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]) -> int:
-    return max((needed for _, needed in _drawing_by_buffer(challenge, sizes, fillings)), default=0)
+    return max((needed for _, needed in drawing_by_buffer(challenge, sizes, fillings)), default=0)
 
 
-def _drawing_by_buffer(
+def drawing_by_buffer(
     challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]
 ) -> Iterator[tuple[str, int]]:
+    """Peak bytes that drawing each input needs, beyond its values. Raises ChallengeInvalid."""
     manifest = challenge.manifest
     counts = {arg.name: math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers}
     for arg in manifest.given:
         if arg.name in counts:
             filling = fillings.get(arg.name) or default_recipe(manifest, arg, sizes)
-            yield arg.name, drawing_bytes(filling, counts[arg.name], arg.dtype.held_bytes(1), counts)
+            drawn = drawing_bytes(filling, counts[arg.name], arg.dtype.held_bytes(1), counts)
+            yield arg.name, max(drawn, rounding_bytes(arg.dtype, counts[arg.name]))

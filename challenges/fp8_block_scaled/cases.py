@@ -1,0 +1,207 @@
+"""The edge cases of fp8_block_scaled."""
+
+from grader.challenge.cases import (
+    INF,
+    NAN,
+    At,
+    Case,
+    Choice,
+    Constant,
+    Normal,
+    PowersOfTwo,
+    Rows,
+    Sprinkle,
+    Uniform,
+    case,
+)
+
+# Sizes at and one off a multiple of a block, on one dimension at a time and on all at once.
+_EDGES = [
+    (31, 32, 32),
+    (63, 65, 64),
+    (127, 128, 129),
+    (128, 1, 128),
+    (129, 130, 255),
+    (100, 272, 144),
+]
+# For values that are drawn anew for other sizes of the scales.
+_SCALES = Uniform(0.5, 2)
+# No sum of these is 0, and its sign is sure.
+_POSITIVE = Uniform(0.5, 2)
+
+
+def cases() -> list[Case]:
+    return [
+        case("basic", "basic", m=40, n=50, k=300),
+        case("k_0", "empty", m=5, n=7, k=0, note="An empty sum is 0: out must still be written."),
+        case(
+            "m_0", "empty", m=0, n=7, k=5, note="out is empty: a grid of 0 blocks is a launch error in CUDA."
+        ),
+        case("n_0", "empty", m=5, n=0, k=7),
+        case("one_element", "one_element", m=1, n=1, k=1),
+        case("row_times_row", "one_element", m=1, n=1, k=301, note="A single element, a long sum."),
+        case("k_1", "odd", m=65, n=47, k=1),
+        case("odd", "odd", m=15, n=77, k=133),
+        case("prime", "prime", m=53, n=139, k=131),
+        case("aligned", "aligned", m=128, n=256, k=256),
+        *[case(f"edge_{m}_{n}_{k}", "block_edge", m=m, n=n, k=k) for m, n, k in _EDGES],
+        *[case(f"k_{k}", "block_edge", m=3, n=5, k=k) for k in (15, 17, 127, 257)],
+        case("zeros", "zeros", m=20, n=30, k=140, inputs={"a": Constant(0)}),
+        case("ones", "ones", m=20, n=30, k=140, inputs={"a": Constant(1), "b": Constant(1)}),
+        case(
+            "largest",
+            "range",
+            m=9,
+            n=12,
+            k=300,
+            inputs={"a": Constant(448), "b": Choice((448.0, 416.0))},
+            note="448 is the largest number of float8_e4m3fn. The first product is beyond float16.",
+            timed=True,
+        ),
+        case(
+            "negative",
+            "range",
+            m=20,
+            n=30,
+            k=140,
+            inputs={"a": Uniform(-2, -0.5), "b": _POSITIVE},
+            note="The highest bit is a sign.",
+        ),
+        case(
+            "all_exponents",
+            "range",
+            m=20,
+            n=30,
+            k=140,
+            inputs={"a": PowersOfTwo(-9, 9), "b": Uniform(-1, 1)},
+            note="From the smallest denormal number, 2^-9, to 2^8.",
+        ),
+        case(
+            "steady_sum",
+            "range",
+            m=2,
+            n=3,
+            k=20_001,
+            inputs={"a": Constant(1.125), "b": Constant(1), "a_scale": Constant(1), "b_scale": Constant(1)},
+            note="157 equal blocks: from the 64th on, a sum in bfloat16 rounds each of them down.",
+            timed=False,
+        ),
+        case("scales_0", "zeros", m=20, n=30, k=300, inputs={"a_scale": Sprinkle(0, 0.3, _SCALES)}),
+        case(
+            "scales_negative",
+            "range",
+            m=20,
+            n=140,
+            k=300,
+            inputs={"a_scale": Uniform(-2, 2), "b_scale": Uniform(-2, 2)},
+        ),
+        case(
+            "scales_differ",
+            "range",
+            m=40,
+            n=300,
+            k=400,
+            inputs={"a_scale": Choice((1e-6, 1.0, 1e6)), "b_scale": Choice((1e-6, 1.0, 1e6))},
+            note="Each block has scales of its own.",
+        ),
+        case("huge", "huge", m=20, n=30, k=140, inputs={"a_scale": Uniform(1e30, 2e30)}),
+        case("tiny", "tiny", m=20, n=30, k=140, inputs={"b_scale": Uniform(1e-33, 2e-33)}),
+        case(
+            "denormal",
+            "denormal",
+            m=20,
+            n=30,
+            k=140,
+            inputs={"a": Uniform(-0.015, 0.015), "b": Normal(0, 100)},
+            note="Numbers below 2^-6 are denormal in float8_e4m3fn, and count.",
+        ),
+        case(
+            "denormal_scales",
+            "denormal",
+            m=20,
+            n=30,
+            k=140,
+            inputs={
+                "a": _POSITIVE,
+                "b": _POSITIVE,
+                "a_scale": Uniform(5e-39, 1e-38),
+                "b_scale": Uniform(1e6, 2e6),
+            },
+            note="Scales below 1.2e-38 are denormal, and count: the results are not.",
+        ),
+        case(
+            "nan", "nan", m=40, n=30, k=135, inputs={"a": Sprinkle(NAN, 0.001)}, note="Its whole row is NaN."
+        ),
+        case(
+            "nan_times_0",
+            "nan",
+            m=40,
+            n=30,
+            k=135,
+            inputs={"a": Constant(0), "b": Sprinkle(NAN, 0.001)},
+            note="0 * NaN is NaN. float8_e4m3fn has NaN: 0x7F and 0xFF.",
+        ),
+        case(
+            "nan_at_the_end",
+            "nan",
+            m=33,
+            n=20,
+            k=391,
+            inputs={"a": At(NAN, (-1,)), "b": At(0.0, (-1,))},
+            timed=False,
+        ),
+        case(
+            "nan_a_scale",
+            "nan",
+            m=40,
+            n=30,
+            k=300,
+            inputs={"a": Rows(0, 2), "a_scale": Sprinkle(NAN, 0.02, _SCALES)},
+            note="Its row is NaN, even if the sum is 0.",
+        ),
+        case(
+            "nan_b_scale",
+            "nan",
+            m=40,
+            n=300,
+            k=300,
+            inputs={"b_scale": Sprinkle(NAN, 0.1, _SCALES)},
+            note="Its 128 columns are NaN.",
+        ),
+        case(
+            "pos_inf",
+            "pos_inf",
+            m=40,
+            n=30,
+            k=135,
+            inputs={"a": _POSITIVE, "b": _POSITIVE, "a_scale": Sprinkle(INF, 0.05, _SCALES)},
+        ),
+        case(
+            "inf_times_0",
+            "pos_inf",
+            m=40,
+            n=150,
+            k=135,
+            inputs={
+                "a": Rows(0, 2, _POSITIVE),
+                "b": Rows(0, 3, _POSITIVE),
+                "b_scale": Sprinkle(INF, 0.05, _SCALES),
+            },
+            note="A block's sum is multiplied by its scale: 0 * inf is NaN, and other sums are infinite.",
+            timed=True,
+        ),
+        case(
+            "neg_inf",
+            "neg_inf",
+            m=40,
+            n=150,
+            k=135,
+            inputs={"a": _POSITIVE, "b": _POSITIVE, "b_scale": Sprinkle(-INF, 0.05, _SCALES)},
+        ),
+        case("stream_order", "stream_order", m=70, n=60, k=150),
+        case("large", "large", m=200, n=280, k=390),
+        case(
+            "odd_as_timed", "nan", m=8_191, n=8_193, k=8_195, inputs={"a": Sprinkle(NAN, 0.0000001)}, on="gpu"
+        ),
+        case("beyond_2_31", "large", m=65_539, n=32_771, k=33, on="gpu"),
+    ]
