@@ -29,7 +29,7 @@ LARGE = {
     for slug in CATALOGUE.slugs()
     if (challenge := CATALOGUE.load(slug)).manifest.pieces is not None
 }
-DRAWN_WHOLE = ("batch_norm", "coo_to_csr", "paged_attention", "sparse_2_4", "spmm_csr")
+DRAWN_WHOLE = ("batch_norm", "coo_to_csr", "paged_attention", "sparse_2_4", "spmm_csr", "transformer_block")
 
 
 @pytest.fixture(autouse=True)
