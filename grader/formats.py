@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 # For display; calculations and JSON keep the exact value.
 _POINT_DIGITS = 2
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)([smh]?)")
+_SPAN_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds_of(text: str) -> float | None:
+    """Of ``90``, ``90s``, ``55m`` or ``2h``."""
+    found = _SPAN.fullmatch(text.strip())
+    return None if found is None else float(found[1]) * _SPAN_UNITS[found[2]]
 
 
 def duration(us: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from grader import limits
+from grader import formats, limits
 from grader.cli import config
 from grader.errors import BadRequest, BadSource
 from grader.languages import Language
@@ -20,9 +19,6 @@ _ENDINGS = ", ".join(f"{language.suffix} is {language.display_name}" for languag
 _NAMES = "|".join(language.value for language in Language)
 _TITLES = " or ".join(language.display_name for language in Language)
 _CHECKED = " and ".join(language.display_name for language in Language if language.python)
-
-_TIME = re.compile(r"(\d+(?:\.\d+)?)([smh]?)")
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 Slug = Annotated[
     str, typer.Argument(metavar="SLUG", help="The challenge's slug, as `grader challenges` lists it.")
@@ -182,7 +178,7 @@ def seconds(option: str, value: str | None) -> float | None:
     """Of ``90``, ``90s``, ``55m`` or ``2h``. Raises BadRequest."""
     if value is None:
         return None
-    found = _TIME.fullmatch(value.strip())
-    if found is None or float(found[1]) <= 0:
+    found = formats.seconds_of(value)
+    if not found:
         raise BadRequest(f"{option}: '{value}' is not a time.", "Write seconds, or 55m, or 2h.")
-    return float(found[1]) * _UNITS[found[2]]
+    return found

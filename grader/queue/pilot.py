@@ -38,7 +38,7 @@ class Pilot:
         """Why it takes nothing more, or an empty text."""
         now = time.monotonic()
         lifetime, idle = self._given.lifetime, self._given.idle
-        if lifetime is not None and now - self._began >= lifetime - _lead(lifetime):
+        if lifetime is not None and now - self._began >= lifetime - lead_seconds(lifetime):
             return "lifetime"
         return "idle" if idle is not None and now - self._busy_at >= idle else ""
 
@@ -47,6 +47,6 @@ class Pilot:
             self._timer.cancel()
 
 
-def _lead(lifetime: float) -> float:
+def lead_seconds(lifetime: float) -> float:
     """Time to finish the last submission."""
     return min(limits.PILOT_LEAD_SECONDS, limits.PILOT_LEAD_SHARE * lifetime)

@@ -235,3 +235,8 @@ def positions(session: Session, device: str, now: datetime, compiled: bool = Tru
 
 def uncompiled(session: Session) -> int:
     return session.scalar(select(func.count()).where(compilable())) or 0
+
+
+def pending_on(session: Session, device: str) -> int:
+    """Not yet taken by a worker."""
+    return session.scalar(select(func.count()).where(pending(), SubmissionRow.device == device)) or 0

@@ -67,7 +67,15 @@ from grader.records.models.results import CourseVoidRow, ReviewRow, VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
 from grader.records.models.submissions import FlagRow, QuizRow, ReportRow, SubmissionRow
 from grader.records.models.workbench import DraftRow, ExerciseAnswerRow, NoteRow
-from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
+from grader.records.models.workers import (
+    ArtefactRow,
+    CeilingRow,
+    GpuRow,
+    PilotRow,
+    PilotState,
+    PoolRow,
+    WorkerRow,
+)
 
 __all__ = [
     "PUBLIC_ID_CHARS",
@@ -123,6 +131,9 @@ __all__ = [
     "OverrideRow",
     "PartnerRow",
     "PauseRow",
+    "PilotRow",
+    "PilotState",
+    "PoolRow",
     "PostRow",
     "QuestionRow",
     "QuizRow",

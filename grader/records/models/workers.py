@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from grader.records.models.base import Base, UtcDateTime, utcnow
+from grader.records.models.base import Base, UtcDateTime, utcnow, words
 
 
 class WorkerRow(Base):
@@ -81,3 +82,48 @@ class ArtefactRow(Base):
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     used_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class PilotState(StrEnum):
+    # Recorded before the provider is asked: a controller that dies between launches nothing twice.
+    LAUNCHING = "launching"
+    PENDING = "pending"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class PilotRow(Base):
+    """A worker that a fleet's controller launched. ``name`` is the worker's."""
+
+    __tablename__ = "pilots"
+    __table_args__ = (Index(None, "pool", "ended_at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(64), unique=True)
+    pool: Mapped[str] = mapped_column(String(32))
+    # The provider's own name for it, such as a job's number.
+    handle: Mapped[str] = mapped_column(String(128), default="")
+    state: Mapped[PilotState] = mapped_column(words(PilotState, 16))
+    launched_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    began_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    cost_per_hour: Mapped[float] = mapped_column(default=0.0)
+    error: Mapped[str] = mapped_column(Text, default="")
+
+
+class PoolRow(Base):
+    """The last decision about a fleet's pool, and the controller that may decide until ``controlled_until``."""
+
+    __tablename__ = "pools"
+
+    name: Mapped[str] = mapped_column(String(32), primary_key=True)
+    device: Mapped[str] = mapped_column(String(32))
+    controller: Mapped[str] = mapped_column(String(128))
+    controlled_until: Mapped[datetime] = mapped_column(UtcDateTime)
+    decided_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    waiting: Mapped[int] = mapped_column(default=0)
+    wanted: Mapped[int] = mapped_column(default=0)
+    # Today, UTC.
+    spent: Mapped[float] = mapped_column(default=0.0)
+    # Why there are fewer than wanted.
+    note: Mapped[str] = mapped_column(Text, default="")

@@ -52,7 +52,7 @@ def list_queues(platform: Platform) -> QueueList:
             QueueView(
                 name=device,
                 paused=_pause(paused.of(device)),
-                waiting=_waiting(session, device),
+                waiting=order.pending_on(session, device),
                 running=len(forecast.running(session, device, now)),
                 workers=len(judges_of(session, device, now, silent_s).serving),
             )
@@ -191,11 +191,6 @@ def _check_queue(platform: Platform, session: Session, queue: str) -> None:
     known = [*_devices(platform, session), queues.COMPILE, queues.ALL]
     if queue not in known:
         raise NotFound(f"There is no queue '{queue[:32]}'.", f"Queues: {', '.join(known)}.")
-
-
-def _waiting(session: Session, device: str) -> int:
-    """Not yet taken by a worker."""
-    return session.scalar(select(func.count()).where(pending(), SubmissionRow.device == device)) or 0
 
 
 def _compiling(session: Session) -> int:
