@@ -4,6 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
+from grader.schemas.fleet import PoolView
 from grader.schemas.hardware import GpuReading
 from grader.schemas.queue import QueueList, WorkerView
 from grader.schemas.strict import Strict
@@ -44,4 +45,5 @@ class Operations(Strict):
     hours: list[HourFigures] = Field(description="the last day, oldest first")
     failures: list[OurFailure]
     alerts: list[Alert] = Field(description="problems to fix, and how")
+    pools: list[PoolView] = Field(description="of a fleet of pilots, if there is one")
     checks_waiting: int = Field(description="uploaded challenges waiting for a worker")

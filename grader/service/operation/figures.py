@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from grader.records import figures, schema, workers
 from grader.records.engine import clock
 from grader.records.states import UNFINISHED
 from grader.service.devices import in_order
+from grader.service.operation import fleets
 from grader.service.platform import Platform
 from grader.settings import Settings
 from grader.wakeups import COMPILE, run_queue
@@ -125,6 +127,7 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
     for device in [*devices, *sorted(set(serving) - set(devices))]:
         alive.add_metric([device], serving.get(device, 0))
     yield alive
+    yield from _of_fleets(session, now)
     gpus = GaugeMetricFamily(
         "grader_gpu_in_service",
         "1 if a worker serves this GPU, 0 if it is out of service.",
@@ -133,6 +136,18 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
     for gpu in figures.gpus(session, now, silent_s):
         gpus.add_metric([gpu.uuid, gpu.device, gpu.host], gpu.in_service)
     yield gpus
+
+
+def _of_fleets(session: Session, now: datetime) -> Iterator[Metric]:
+    found = fleets.pools(session, now)
+    wanted = GaugeMetricFamily("grader_pilots_wanted", "Pilots that a pool wants.", labels=["pool"])
+    there = GaugeMetricFamily("grader_pilots", "Pilots that wait for a GPU or run.", labels=["pool", "state"])
+    for pool in found:
+        wanted.add_metric([pool.name], pool.wanted)
+        there.add_metric([pool.name, "pending"], pool.pending)
+        there.add_metric([pool.name, "running"], pool.running)
+    if found:
+        yield from (wanted, there)
 
 
 def _submissions(counts: dict[tuple[str, str], int], devices: list[str]) -> Metric:

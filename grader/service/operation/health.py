@@ -2,18 +2,21 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Collection
 
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from grader import __version__
 from grader.challenge.catalogue import Catalogue
-from grader.records import order, queues, schema, versions, workers
+from grader.records import order, pilots, queues, schema, versions, workers
 from grader.records.engine import clock
 from grader.records.models import PauseRow, VersionRow, WorkerRow
+from grader.records.queues import COMPILE
 from grader.records.schema import SchemaTooNew
 from grader.schemas.submission import Alert, Health, PartHealth, Probe
 from grader.service.devices import in_order
+from grader.service.operation import fleets
 from grader.service.platform import Platform
 
 
@@ -29,11 +32,13 @@ def health(platform: Platform) -> Health:
             alerts += [_no_sandboxes(row) for row in faulty]
             alerts += [_draft(row) for row in versions.drafts(session)]
             alerts += [_paused(row) for row in queues.pauses(session).rows.values()]
+            alerts += fleets.alerts(session, clock(session))
+            launched = pilots.served(session, clock(session))
             compiling = workers.compiling(session, clock(session), platform.settings.lease_s)
-            if alive and not compiling and (stuck := order.uncompiled(session)):
+            if alive and not compiling and COMPILE not in launched and (stuck := order.uncompiled(session)):
                 alerts.append(_uncompiled(stuck))
         devices = in_order(named, alive)
-        serving = _workers(named, devices, alive, compiling)
+        serving = _workers(named, devices, alive, compiling, launched)
     except SQLAlchemyError:
         serving = PartHealth(ok=False, detail="unknown: the database does not answer")
     alerts += catalogue_alerts(platform)
@@ -163,12 +168,19 @@ def _queue(platform: Platform) -> PartHealth:
 
 
 def _workers(
-    named: list[str], devices: list[str], alive: list[WorkerRow], compiling: list[WorkerRow]
+    named: list[str],
+    devices: list[str],
+    alive: list[WorkerRow],
+    compiling: list[WorkerRow],
+    launched: Collection[str],
 ) -> PartHealth:
-    """Every configured device needs a live worker."""
+    """Every configured device needs a live worker, or a fleet that starts one."""
     counts = Counter(worker.device for worker in alive)
-    counted = [f"{device}: {counts[device]} alive" for device in devices]
+    counted = [
+        f"{device}: {counts[device]} alive" + (", more by a fleet" if device in launched else "")
+        for device in devices
+    ]
     if only := sum(not worker.device for worker in compiling):
         counted.append(f"compile: {only} alive")
     detail = ", ".join(counted)
-    return PartHealth(ok=all(counts[device] for device in named), detail=detail)
+    return PartHealth(ok=all(counts[device] or device in launched for device in named), detail=detail)

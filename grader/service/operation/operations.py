@@ -19,7 +19,7 @@ from grader.service import audit
 from grader.service.accounts.accounts import User
 from grader.service.courses import permissions
 from grader.service.courses.permissions import Action
-from grader.service.operation import health, queues, requeue
+from grader.service.operation import fleets, health, queues, requeue
 from grader.service.platform import Platform
 
 _HOURS = 24
@@ -37,6 +37,7 @@ def overview(platform: Platform, user: User) -> Operations:
         failures = _failures(session)
         rows = {row.name: row for row in session.scalars(select(WorkerRow))}
         waiting = uploads.waiting(session, now)
+        pools = fleets.pools(session, now)
     return Operations(
         queues=queues.list_queues(platform),
         waits=waits,
@@ -54,6 +55,7 @@ def overview(platform: Platform, user: User) -> Operations:
         failures=failures,
         alerts=health.health(platform).alerts,
         checks_waiting=waiting,
+        pools=pools,
     )
 
 

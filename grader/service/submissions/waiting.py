@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.device_kinds import endless_seconds, languages_of
-from grader.records import forecast, order, queues, workers
+from grader.records import forecast, order, pilots, queues, workers
 from grader.records.durations import Durations, durations
 from grader.records.engine import clock
 from grader.records.forecast import Arrival, Closing, Running, closing
@@ -38,12 +38,13 @@ _SEEN = timedelta(seconds=10)
 
 @dataclass(frozen=True)
 class QueueWorkers:
-    """``faulty``: cannot start sandboxes. ``seen``: the last report without workers."""
+    """``faulty``: cannot start sandboxes. ``seen``: the last report without workers. ``launched``: by a fleet."""
 
     serving: Collection[str]
     faulty: Collection[str] = ()
     draining: Collection[WorkerRow] = ()
     seen: datetime | None = None
+    launched: bool = False
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,7 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
 def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> QueueWorkers:
     there = [row for row in workers.alive(session, now, silent_s) if row.device == device]
     seen = None if there else workers.last_seen(session, WorkerRow.device == device)
-    return _queue_workers(there, seen)
+    return _queue_workers(there, seen, not there and device in pilots.served(session, now))
 
 
 def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorkers:
@@ -260,16 +261,17 @@ def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorke
     if not there:
         there = workers.compiling(session, now, silent_s, drained=True)
     seen = None if there else workers.last_seen(session, WorkerRow.compiles.is_(True))
-    return _queue_workers(there, seen)
+    return _queue_workers(there, seen, not there and queues.COMPILE in pilots.served(session, now))
 
 
-def _queue_workers(there: list[WorkerRow], seen: datetime | None) -> QueueWorkers:
+def _queue_workers(there: list[WorkerRow], seen: datetime | None, launched: bool) -> QueueWorkers:
     taking = [row for row in there if row.drained_at is None]
     return QueueWorkers(
         serving=[row.name for row in taking if not row.sandbox_fault],
         faulty=[row.name for row in taking if row.sandbox_fault],
         draining=[row for row in there if row.drained_at is not None],
         seen=seen,
+        launched=launched,
     )
 
 
@@ -287,6 +289,9 @@ def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
         since = max(row.drained_at for row in those.draining if row.drained_at is not None)
         text = f"Staff are draining every worker that {does}; it stays queued until one is back."
         return WaitsFor(reason=WaitReason.DRAINING, text=text, since=since)
+    if those.launched:
+        text = f"A worker that {does} is being started; it stays queued until then."
+        return WaitsFor(reason=reason, text=text)
     text = f"No worker that {does} is running; it stays queued until one is back."
     return WaitsFor(reason=reason, text=text, since=those.seen)
 
