@@ -62,6 +62,7 @@ GROUPS = {
     "Run a platform": {
         "up": ("platform", "Start everything: Redis, web and workers; Ctrl-C stops all"),
         "worker": ("platform", "Serve the queue of a device until stopped"),
+        "fleet": ("fleet", "Start workers by a scheduler while work waits: fleet run"),
         "user": ("users", "Manage accounts: user add, user password, user invite, ..."),
         "sandbox": ("platform", "Manage the box image: sandbox build"),
         "db": ("platform", "Manage the database: db upgrade"),

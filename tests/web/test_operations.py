@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from grader.records import workers
+from datetime import timedelta
+
+from grader.records import pilots, workers
 from grader.records.engine import clock, writing
+from grader.records.models import PilotRow, PilotState, PoolRow
 from grader.schemas.hardware import ClockEvent, GpuReading
 from grader.service.accounts.accounts import User
+from grader.service.operation.figures import exposition
 from grader.service.platform import Platform
 from tests.web import builders
 from tests.web.conftest import Visit, csrf
@@ -49,3 +53,21 @@ def test_the_operations_page_and_its_buttons_work(
     assert "/workers/w1" in log
     assert "/queues/h100" not in log
     assert visit(ada).get("/audit").status_code == 403
+
+
+def test_pools_of_pilots_are_on_the_page_and_in_the_metrics(
+    platform: Platform, visit: Visit, teacher: User
+) -> None:
+    assert "Pilots" not in visit(teacher).get("/operations/panel").text
+    with writing(platform.sessions) as session:
+        now = clock(session)
+        pilots.lead(session, "teach", "h200", "login1:7", now, now + timedelta(minutes=1))
+        row = session.get_one(PoolRow, "teach")
+        row.wanted, row.spent, row.note = 3, 7.5, "sbatch ended with 1: <QOS>"
+        session.add(PilotRow(name="grader-teach-1", pool="teach", state=PilotState.RUNNING, launched_at=now))
+    page = visit(teacher).get("/operations/panel").text
+    for told in ("Pilots", "login1:7", "7.50", "&lt;QOS&gt;"):
+        assert told in page, told
+    found = exposition(platform).decode()
+    assert 'grader_pilots_wanted{pool="teach"} 3.0' in found
+    assert 'grader_pilots{pool="teach",state="running"} 1.0' in found
