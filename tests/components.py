@@ -119,6 +119,12 @@ def _images() -> str | None:
     return None if shutil.which("docker-compose") else "no docker-compose on the PATH"
 
 
+def _slurm() -> str | None:
+    from tests.queue.fleet import slurm
+
+    return slurm.missing()
+
+
 def _node() -> str | None:
     return None if shutil.which("node") and shutil.which("npm") else "no node and npm on the PATH"
 
@@ -150,6 +156,7 @@ _CHECKS = {
     "netns": _netns,
     "node": _node,
     "images": _images,
+    "slurm": _slurm,
 }
 
 
