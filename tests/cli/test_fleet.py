@@ -13,7 +13,7 @@ from tests.web import builders
 _SCRIPT = """\
 #!/bin/sh
 case $1 in
-launch) echo "$GRADER_PILOT_NAME 17 running" >>pilots; echo 17 ;;
+launch) echo "$PILOT_NAME 17 running" >>pilots; echo 17 ;;
 list) cat pilots 2>/dev/null; exit 0 ;;
 esac
 """

@@ -114,9 +114,9 @@ class Command:
 
     def launch(self, wanted: Launch) -> str:
         environment = self._environment(wanted.pool) | {
-            "GRADER_PILOT_NAME": wanted.name,
-            "GRADER_PILOT_DEVICE": wanted.settings.device,
-            "GRADER_PILOT_OPTIONS": shlex.join(wanted.worker_options),
+            "PILOT_NAME": wanted.name,
+            "PILOT_DEVICE": wanted.settings.device,
+            "PILOT_OPTIONS": shlex.join(wanted.worker_options),
         }
         said = _called(self._options.launch, folder=self._folder, environment=environment).strip()
         if not said or "\n" in said or len(said) > 128:
@@ -143,7 +143,7 @@ class Command:
         _called([*self._options.stop, handle], folder=self._folder)
 
     def _environment(self, pool: str) -> dict[str, str]:
-        return {**os.environ, "GRADER_POOL": pool}
+        return {**os.environ, "PILOT_POOL": pool}
 
 
 class Kubernetes:

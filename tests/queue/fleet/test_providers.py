@@ -22,10 +22,10 @@ _SCRIPT = """\
 case $1 in
 launch)
     sleep 300 >/dev/null 2>&1 &
-    echo "$GRADER_PILOT_NAME $GRADER_PILOT_DEVICE $GRADER_PILOT_OPTIONS" >launched
-    echo "$GRADER_PILOT_NAME $! running" >pilots
+    echo "$PILOT_NAME $PILOT_DEVICE $PILOT_OPTIONS" >launched
+    echo "$PILOT_NAME $! running" >pilots
     echo $! ;;
-list) [ "$GRADER_POOL" = own ] && cat pilots 2>/dev/null; exit 0 ;;
+list) [ "$PILOT_POOL" = own ] && cat pilots 2>/dev/null; exit 0 ;;
 stop) kill $2 && rm pilots ;;
 esac
 """
