@@ -141,7 +141,8 @@ def test_the_page_reports_that_the_server_is_away(visit: Visit, site: Site) -> N
 def test_the_elapsed_time_counts_up(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     clock = page.locator("[data-elapsed]")
-    expect(clock).to_have_text("3 s")
+    # A busy machine skips seconds.
+    expect(clock).to_have_text(re.compile(r"^([3-9]|\d\d) s$"))
     page.get_by_role("button", name="Cancel").click()
     says(page, "Cancelled")
 
