@@ -3,7 +3,9 @@ worker processes, and a judge that only waits.
 
 Targets: no submission lost, judged twice or charged; a pilot runs within 30 s of a burst; all are gone 5 minutes after.
 
-Usage: python benchmarks/fleet.py [--json] [--submissions 300] [--preemptions 200] [--deaths 4]
+Usage: python benchmarks/fleet.py [--json] [--submissions 300] [--preemptions 200] [--deaths 4] [--seconds 8]
+
+``--seconds`` of a judgement: if they are too short, everything is judged before all disturbances came, which fails.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def main() -> int:
     if missing := slurm.missing():
         print(missing, file=sys.stderr)
         return 2
-    wanted = campaign.Campaign(said.submissions, said.preemptions, said.deaths)
+    wanted = campaign.Campaign(said.submissions, said.preemptions, said.deaths, said.seconds)
     redis_settings = Settings(data_dir=short_folder(), redis_url="")
     with tempfile.TemporaryDirectory() as held, start_redis(redis_settings) as redis:
         folder = Path(held)
@@ -49,7 +51,8 @@ def main() -> int:
         print(f"{name}: {value}")
     if said.json:
         keep("fleet", figures)
-    wrong = found.lost or found.twice or found.charged
+    undisturbed = found.preempted < wanted.preemptions or found.deaths < wanted.deaths
+    wrong = found.lost or found.twice or found.charged or undisturbed
     return int(bool(wrong) or found.appeared_s > APPEARED_S or found.gone_s > GONE_S)
 
 
@@ -59,6 +62,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--submissions", type=int, default=300)
     parser.add_argument("--preemptions", type=int, default=200)
     parser.add_argument("--deaths", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=8.0)
     return parser.parse_args()
 
 

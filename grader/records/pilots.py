@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from grader.records.engine import changed
-from grader.records.models import PilotRow, PilotState, PoolRow, WorkerRow
+from grader.records.models import PilotRow, PilotState, PoolRow
 
 
 def lead(session: Session, pool: str, device: str, controller: str, now: datetime, until: datetime) -> bool:
@@ -72,11 +71,6 @@ def spent(session: Session, pool: str, since: datetime, now: datetime) -> float:
     )  # fmt: skip
 
 
-def serving_otherwise(workers: Sequence[WorkerRow], prefix: str) -> int:
-    """Workers that no controller launched. A pilot with several GPUs has a worker for each."""
-    return sum(not worker.name.startswith(prefix) for worker in workers)
-
-
 def served(session: Session, now: datetime | ColumnElement[datetime]) -> set[str]:
     """Devices that a controller launches pilots for."""
     return set(session.scalars(select(PoolRow.device).where(PoolRow.controlled_until > now)))
@@ -96,9 +90,8 @@ def pools(session: Session) -> list[PoolRow]:
     return list(session.scalars(select(PoolRow).order_by(PoolRow.name)))
 
 
-def forget(session: Session, before: datetime) -> int:
-    """Ended ones; returns their number."""
-    return changed(session, delete(PilotRow).where(PilotRow.ended_at < before))
+def forget(session: Session, before: datetime) -> None:
+    session.execute(delete(PilotRow).where(PilotRow.ended_at < before))
 
 
 def _set(session: Session, name: str, **values: object) -> None:

@@ -29,7 +29,7 @@ from grader.records.queues import COMPILE
 log = get_logger(__name__)
 
 # Fewer are wanted for this long before waiting pilots are called off.
-_CALM_SECONDS = 60.0
+_SURPLUS_SECONDS = 60.0
 # A pilot that no listing has shown by then never came.
 _APPEAR_SECONDS = 60.0
 _LONGEST_PAUSE_SECONDS = 600.0
@@ -55,10 +55,10 @@ class Decision:
 
 
 @dataclass
-class _Calm:
+class _Memory:
     """In this process alone: a new controller waits a little longer."""
 
-    since: float | None = None
+    surplus_since: float | None = None
     failures: int = 0
     not_before: float = 0.0
     note: str = ""
@@ -74,7 +74,7 @@ class Controller:
     name: str
     dry_run: bool = False
     now: Callable[[], float] = time.monotonic
-    _calm: dict[str, _Calm] = field(default_factory=dict)
+    _memory: dict[str, _Memory] = field(default_factory=dict)
 
     def tick(self) -> list[Decision]:
         return [self._decide(name, pool) for name, pool in self.fleet.pools.items()]
@@ -100,14 +100,14 @@ class Controller:
         except ProviderError as error:
             # Whether its pilots live is unknown: none is given up, and none launched.
             return self._noted(Decision(name, note=error.told))
-        calm = self._calm.setdefault(name, _Calm())
+        memory = self._memory.setdefault(name, _Memory())
         # A session that nobody commits leaves nothing behind.
         with self.sessions() if self.dry_run else writing(self.sessions) as session:
             now = clock(session)
             rows = _reconciled(session, name, pool, listed, now)
             decision = self._weighed(session, name, pool, rows, now)
-            surplus = self._surplus(calm, decision, rows)
-            launches = decision.launches if calm.not_before <= self.now() else 0
+            surplus = self._surplus(memory, decision, rows)
+            launches = decision.launches if memory.not_before <= self.now() else 0
             added = [_row(name, pool, now) for _ in range(launches)]
             if self.dry_run:
                 return replace(decision, stops=len(surplus))
@@ -115,7 +115,7 @@ class Controller:
             wanted = [row.name for row in added]
             stops = [(row.name, row.handle) for row in surplus]
             pilots.forget(session, now - _KEPT)
-        note = self._launch(name, pool, wanted, calm) or self._stop(name, stops) or decision.note
+        note = self._launch(name, pool, wanted, memory) or self._stop(name, stops) or decision.note
         return self._noted(replace(decision, launches=len(wanted), stops=len(stops), note=note))
 
     def _leads(self, name: str, pool: Pool) -> bool:
@@ -140,7 +140,8 @@ class Controller:
             if compiles
             else workers.serving(session, pool.device, now, self.silent_s)
         )
-        others = pilots.serving_otherwise(serving, prefix_of(name))
+        # A pilot with several GPUs has a worker for each.
+        others = sum(not worker.name.startswith(prefix_of(name)) for worker in serving)
         missing = max(0, wanted - others - len(taking))
         # Those that end soon still hold their place.
         launches = min(missing, max(0, pool.max - len(rows)))
@@ -165,34 +166,34 @@ class Controller:
             note=note,
         )
 
-    def _surplus(self, calm: _Calm, decision: Decision, rows: Sequence[PilotRow]) -> list[PilotRow]:
+    def _surplus(self, memory: _Memory, decision: Decision, rows: Sequence[PilotRow]) -> list[PilotRow]:
         """Only pilots that still wait for a GPU: the others end by themselves when they are idle."""
         more = decision.pending + decision.running - decision.wanted
         if more <= 0:
-            calm.since = None
+            memory.surplus_since = None
             return []
-        if calm.since is None:
-            calm.since = self.now()
-        if self.now() - calm.since < _CALM_SECONDS:
+        if memory.surplus_since is None:
+            memory.surplus_since = self.now()
+        if self.now() - memory.surplus_since < _SURPLUS_SECONDS:
             return []
         waiting = [row for row in rows if row.state is PilotState.PENDING and row.handle]
         return waiting[::-1][:more]
 
-    def _launch(self, name: str, pool: Pool, wanted: Sequence[str], calm: _Calm) -> str:
+    def _launch(self, name: str, pool: Pool, wanted: Sequence[str], memory: _Memory) -> str:
         """Why the first one failed; then the others are not tried."""
         for number, pilot in enumerate(wanted):
             try:
                 handle = self.providers[name].launch(Launch(pilot, name, pool))
             except ProviderError as error:
-                calm.failures += 1
-                pause = min(self.fleet.interval * 2**calm.failures, _LONGEST_PAUSE_SECONDS)
-                calm.not_before = self.now() + pause
+                memory.failures += 1
+                pause = min(self.fleet.interval * 2**memory.failures, _LONGEST_PAUSE_SECONDS)
+                memory.not_before = self.now() + pause
                 log.warning("a pilot could not be launched", pool=name, pilot=pilot, reason=error.told)
                 with writing(self.sessions) as session:
                     for left in wanted[number:]:
                         pilots.failed(session, left, error.told, clock(session))
                 return error.told
-            calm.failures = 0
+            memory.failures = 0
             log.info("launched a pilot", pool=name, pilot=pilot, handle=handle)
             with writing(self.sessions) as session:
                 pilots.launched(session, pilot, handle)
@@ -210,10 +211,10 @@ class Controller:
     def _noted(self, decision: Decision) -> Decision:
         if self.dry_run:
             return decision
-        calm = self._calm.setdefault(decision.pool, _Calm())
-        if decision.note != calm.note:
+        memory = self._memory.setdefault(decision.pool, _Memory())
+        if decision.note != memory.note:
             log.warning("what limits a pool", pool=decision.pool, reason=decision.note or "nothing")
-            calm.note = decision.note
+            memory.note = decision.note
         with writing(self.sessions) as session:
             row = session.get(PoolRow, decision.pool)
             if row is not None and row.controller == self.name:

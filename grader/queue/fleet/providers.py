@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from grader.errors import GraderError
 from grader.queue.fleet.plan import CommandOptions, KubernetesOptions, Pool, SlurmOptions
 
-PREFIX = "grader-"
+_PREFIX = "grader-"
 _CALL_SECONDS = 30.0
 # Before its end a job gets SIGTERM, as when it is preempted: enough to give a submission back.
 _NOTICE_SECONDS = 25
@@ -71,7 +71,12 @@ def provider_of(pool: Pool, folder: Path) -> Provider:
 
 
 def prefix_of(pool: str) -> str:
-    return f"{PREFIX}{pool}-"
+    return f"{_PREFIX}{pool}-"
+
+
+def _is_of(name: str, pool: str) -> bool:
+    """A pool's name may begin with another's."""
+    return name.rpartition("-")[0] == f"{_PREFIX}{pool}"
 
 
 class Slurm:
@@ -97,7 +102,7 @@ class Slurm:
         for line in said.splitlines():
             handle, state, name = line.strip().split("|", 2)
             # A job that only waits for its node to clean up takes nothing more.
-            if name.startswith(prefix_of(pool)) and state != "COMPLETING":
+            if _is_of(name, pool) and state != "COMPLETING":
                 found.append(Listed(name, handle, state not in ("PENDING", "CONFIGURING", "REQUEUED")))
         return found
 
@@ -135,7 +140,7 @@ class Command:
                     f"{self._options.list[0]} printed '{line[:80]}'",
                     "Print a line for each pilot: NAME HANDLE pending, or NAME HANDLE running.",
                 )
-            if words[0].startswith(prefix_of(pool)):
+            if _is_of(words[0], pool):
                 found.append(Listed(words[0], words[1], words[2] == "running"))
         return found
 
@@ -156,7 +161,7 @@ class Kubernetes:
             from kubernetes import client, config
         except ImportError as error:
             raise ProviderError(
-                "The kubernetes package is missing.", "pip install 'grader[kubernetes]'"
+                "The kubernetes package is missing.", "pip install 'kernel-grader[kubernetes]'"
             ) from error
         try:
             # Else it reads the variable once, when it is imported.

@@ -57,7 +57,7 @@ class Result:
     preempted: int
     deaths: int
     launched: int
-    # From the burst to the first pilot that runs, and from the last verdict until none is left.
+    # From the last submission to the first pilot that runs, and from the last verdict until none is left.
     appeared_s: float
     gone_s: float
     seconds: float

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import BadRequest
-from grader.queue.fleet.plan import Pool, read_fleet
+from grader.queue.fleet.plan import Pool, SlurmOptions, read_fleet
 
 POOL = """
 [pools.h200]
@@ -20,7 +20,7 @@ max = 4
     [(0, 10.0, 1), (1, 10.0, 1), (31, 10.0, 2), (90, 10.0, 3), (9000, 10.0, 4), (25, None, 3)],
 )
 def test_pilots_for_what_waits(waiting: int, seconds: float | None, wanted: int) -> None:
-    pool = Pool(device="h200", min=1, max=4, target=300.0, slurm={})  # type: ignore[arg-type]
+    pool = Pool(device="h200", min=1, max=4, target=300.0, slurm=SlurmOptions())
     assert pool.wanted(waiting, seconds) == wanted
 
 

@@ -56,6 +56,8 @@ def test_commands_launch_list_and_stop(tmp_path: Path, script: CommandOptions) -
     )
     assert provider.list("own") == [Listed("grader-own-1", handle, running=True)]
     assert provider.list("another") == []
+    (tmp_path / "pilots").write_text(f"grader-own-big-1 {handle} running\n")
+    assert provider.list("own") == []
     provider.stop(handle)
     assert not Path("/proc", handle).exists() or b"sleep" not in Path("/proc", handle, "cmdline").read_bytes()
 
