@@ -45,6 +45,18 @@ def named(session: Session, names: Collection[str]) -> dict[str, PilotRow]:
     return {row.name: row for row in session.scalars(select(PilotRow).where(PilotRow.name.in_(names)))}
 
 
+def seen(row: PilotRow, handle: str, running: bool, now: datetime) -> None:
+    """By its provider: it lives, even if it was given up before."""
+    row.handle, row.ended_at, row.error = handle, None, ""
+    row.state = PilotState.RUNNING if running else PilotState.PENDING
+    if running and row.began_at is None:
+        row.began_at = now
+
+
+def ended(row: PilotRow, now: datetime, error: str = "") -> None:
+    row.state, row.ended_at, row.error = PilotState.ENDED, now, error
+
+
 def launched(session: Session, name: str, handle: str) -> None:
     _set(session, name, handle=handle)
 

@@ -47,9 +47,10 @@ def test_nothing_but_the_state_machine_writes_a_state() -> None:
     folders = [root, *(link.resolve() for link in root.iterdir() if link.is_symlink())]
     files = {file for folder in folders for file in folder.rglob("*.py") if "node_modules" not in file.parts}
     writers = {file.relative_to(root.parent).as_posix() for file in files if _writes_state(file.read_text())}
-    # The others write states of repositories, device codes, finals, requests and grades.
+    # The others write states of repositories, pilots, device codes, finals, requests and grades.
     assert writers == {
         "grader/records/catalogue_sources.py",
+        "grader/records/pilots.py",
         "grader/records/states.py",
         "grader/service/accounts/device_codes.py",
         "grader/service/competitions/finals.py",

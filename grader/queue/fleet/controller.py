@@ -234,20 +234,16 @@ def _reconciled(
         if row is None:
             row = PilotRow(name=each.name, pool=name, launched_at=now, cost_per_hour=pool.cost_per_hour)
             session.add(row)
-        row.handle, row.ended_at, row.error = each.handle, None, ""
-        row.state = PilotState.RUNNING if each.running else PilotState.PENDING
-        if each.running and row.began_at is None:
-            row.began_at = now
+        pilots.seen(row, each.handle, each.running, now)
     session.flush()
     names = {each.name for each in listed}
     for row in pilots.live(session, name):
         if row.name in names:
             continue
         if row.state is not PilotState.LAUNCHING:
-            row.state, row.ended_at = PilotState.ENDED, now
+            pilots.ended(row, now)
         elif now - row.launched_at > timedelta(seconds=_APPEAR_SECONDS):
-            row.state, row.ended_at = PilotState.ENDED, now
-            row.error = "its provider never listed it"
+            pilots.ended(row, now, "its provider never listed it")
     session.flush()
     return pilots.live(session, name)
 

@@ -139,15 +139,13 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
 
 
 def _of_fleets(session: Session, now: datetime) -> Iterator[Metric]:
-    found = fleets.pools(session, now)
     wanted = GaugeMetricFamily("grader_pilots_wanted", "Pilots that a pool wants.", labels=["pool"])
     there = GaugeMetricFamily("grader_pilots", "Pilots that wait for a GPU or run.", labels=["pool", "state"])
-    for pool in found:
+    for pool in fleets.pools(session, now):
         wanted.add_metric([pool.name], pool.wanted)
         there.add_metric([pool.name, "pending"], pool.pending)
         there.add_metric([pool.name, "running"], pool.running)
-    if found:
-        yield from (wanted, there)
+    yield from (wanted, there)
 
 
 def _submissions(counts: dict[tuple[str, str], int], devices: list[str]) -> Metric:
