@@ -276,6 +276,13 @@ class Settings(BaseSettings):
         le=100_000,
         description="runs (public cases only) per user and hour",
     )
+    gpu_seconds_per_day: float = Field(
+        default=0.0,
+        ge=0,
+        le=86_400,
+        description="GPU seconds that a student's submissions and runs may use in a day of UTC, unless staff gave "
+        "the student another budget; 0: any number",
+    )
     runs_at_once: int = Field(
         default=limits.RUNS_AT_ONCE,
         ge=1,

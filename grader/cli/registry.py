@@ -28,6 +28,7 @@ GROUPS = {
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
         "competition": ("competitions", "Take part in competitions, and run them: competition list, ..."),
         "verify": ("verify", "Check a certificate of a result, without a server"),
+        "quota": ("quota", "Show what is left of your limits"),
         "progress": ("progress", "Show what you have solved, track by track"),
     },
     "Account and machine": {

@@ -146,6 +146,8 @@ COLUMNS = (
     ),
     # Actions as staff concern other people, too.
     *_kept("audit_log.actor_id", exported=True),
+    # Courses' and competitions' sums.
+    *_kept("gpu_time.user_id", exported=True),
     *_kept(
         "account_deletions.requested_by",
         "announcements.made_by",

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, select, update
 from sqlalchemy.orm import Session
 
-from grader.records import quotas
+from grader.records import budgets, quotas
 from grader.records.engine import changed
 from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason, State
@@ -52,6 +51,7 @@ def move(
     Not if ``fence`` is no longer the present attempt (its worker lost the lease), if ``to`` may not follow,
     or if a condition does not hold. A final state changes only with ``reopen``.
 
+    GPU seconds until ``finished_at`` of ``values`` are charged, but not for a failure of ours.
     After a failure of ours, or a cancellation before it ran, the attempt is given back. Runs only after our
     failures: otherwise a user who cancels one after the other could keep the queue busy.
     """
@@ -66,13 +66,13 @@ def move(
     )
     moved = changed(session, statement) == 1
     if moved and ending is not None:
+        if to is not State.FAILED and (end := values.get("finished_at")) is not None:
+            budgets.charge(session, ending, end)
         _give_back(session, ending, to)
     return moved
 
 
-def _give_back(
-    session: Session, ending: Row[int, str, datetime, State, JudgingReason, int | None], to: State
-) -> None:
+def _give_back(session: Session, ending: Row[*tuple[Any, ...]], to: State) -> None:
     run = ending.kind is JudgingReason.RUN
     quotas.give_back(session, ending.user_id, quotas.RUNNING if run else quotas.WAITING)
     if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN and not run):
@@ -82,15 +82,11 @@ def _give_back(
         quotas.give_back(session, ending.user_id, scope, ending.created_at)
 
 
-def _counted(
-    session: Session, submission: int
-) -> Row[int, str, datetime, State, JudgingReason, int | None] | None:
+def _counted(session: Session, submission: int) -> Row[*tuple[Any, ...]] | None:
     """Before the change; None for a rejudge."""
     table = SubmissionRow
     return session.execute(
-        select(
-            table.user_id, table.challenge, table.created_at, table.state, table.kind, table.competition_id
-        )
+        select(*budgets.CHARGED, table.challenge, table.created_at)
         .where(table.id == submission, table.rejudge_of.is_(None))
         .with_for_update()
     ).one_or_none()

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from grader import limits
+from grader.schemas.budget import GpuTime
 from grader.schemas.strict import Strict
 from grader.schemas.submission import JudgingReason
 
@@ -106,3 +107,13 @@ class Quotas(Strict):
     running: Quota = Field(description="runs at once, for all challenges")
     runs: Quota = Field(description="runs within an hour, for all challenges")
     assignments: list[AssignmentQuota] = Field(default_factory=list)
+
+
+class OwnQuotas(Strict):
+    """Of the caller."""
+
+    waiting: Quota = Field(description="submissions waiting or running at once")
+    running: Quota = Field(description="runs at once")
+    runs: Quota = Field(description="runs within an hour")
+    challenge: Quotas | None = Field(default=None, description="of the challenge that the query names")
+    gpu: GpuTime

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 from flask import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
+from grader.schemas.budget import Budget, BudgetBody, BudgetList, Payer
 from grader.schemas.queue import (
     ChallengeKind,
     KindBody,
+    OwnQuotas,
     PauseBody,
     QueueList,
     WorkerList,
 )
 from grader.service.operation import queues
-from grader.web.access import SIGNED_IN, STAFF, open_to
+from grader.service.submissions import budgets, quotas
+from grader.web.access import OWNER, SIGNED_IN, STAFF, open_to
 from grader.web.answers import answer, cheap
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import resource
@@ -84,3 +87,46 @@ def get_kind(path: ChallengePath) -> Response:
 def set_kind(path: ChallengePath, body: KindBody) -> Response:
     """Set the kind of a challenge's future submissions (staff only)."""
     return answer(queues.set_kind(platform(), current_user(), path.slug, body.kind))
+
+
+class QuotaQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    challenge: str | None = Field(default=None, max_length=64, description="also its limits")
+
+
+class BudgetPath(BaseModel):
+    payer: Payer
+    name: str
+
+
+class TokenPath(BaseModel):
+    number: str
+
+
+@api.get("/me/quotas", responses={200: OwnQuotas})
+@open_to(SIGNED_IN)
+def get_quotas(query: QuotaQuery) -> Response:
+    """What is left of your limits, and the GPU seconds that you used."""
+    return answer(quotas.own_quotas(platform(), current_user(), query.challenge))
+
+
+@api.get("/budgets", responses={200: BudgetList})
+@open_to(STAFF)
+def list_budgets() -> Response:
+    """Users, courses and competitions with a budget of GPU seconds, or that used a GPU (staff only)."""
+    return answer(budgets.list_budgets(platform(), current_user()))
+
+
+@api.put("/budgets/<payer>/<name>", responses={200: Budget})
+@open_to(STAFF)
+def set_budget(path: BudgetPath, body: BudgetBody) -> Response:
+    """Set the budget of a user, course or competition (staff only)."""
+    return answer(budgets.set_budget(platform(), current_user(), path.payer, path.name, body))
+
+
+@api.put("/tokens/<number>/budget", responses={200: Budget})
+@open_to(OWNER)
+def set_token_budget(path: TokenPath, body: BudgetBody) -> Response:
+    """Set the budget of one of your tokens, by its number."""
+    return answer(budgets.set_budget(platform(), current_user(), Payer.TOKEN, path.number, body))

@@ -19,6 +19,8 @@ OF_ACCOUNTS = frozenset(
         "/me/deletion",
         "/people/<name>/export",
         "/people/<name>/deletion",
+        # No token may raise its own budget.
+        "/tokens/<number>/budget",
     )
 )
 _READING = ("GET", "HEAD", "OPTIONS")

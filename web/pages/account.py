@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from flask import Blueprint, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response
 
 from grader.errors import BadRequest, GraderError
+from grader.schemas.budget import BudgetBody, GpuDay, Payer
 from grader.schemas.preferences import PreferencesBody, ProfileAudience, Theme
 from grader.service.accounts import accounts, addresses, oidc, preferences, sign_on, tokens
 from grader.service.accounts.tokens import TokenKind
 from grader.service.boards import readers
+from grader.service.submissions import budgets
 from grader.web import appearance, forms, throttle
 from grader.web.access import OWNER, SIGNED_IN, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
+from grader.web.pages import plots
 from grader.web.pages.client import install_command
 from grader.web.pages.keys import Page, private, shown_key
 
@@ -103,6 +108,21 @@ def revoke(number: int) -> Response:
     return redirect(url_for("account.show"), 303)
 
 
+@pages.post("/account/tokens/<int:number>/budget")
+@open_to(OWNER)
+def limit_token(number: int) -> Response:
+    """Set the GPU seconds that a token may use in a day; empty: any number."""
+    given = request.form.get("day", "").strip()
+    try:
+        body = BudgetBody(day_s=float(given) if given else None)
+    except ValueError as error:
+        raise BadRequest(
+            f"'{given[:20]}' is no number of seconds.", "Give one from 0, or leave it empty."
+        ) from error
+    budgets.set_budget(platform(), current_user(), Payer.TOKEN, str(number), body)
+    return redirect(url_for("account.show", _anchor="tokens"), 303)
+
+
 @pages.post("/account/sessions/end")
 @open_to(SIGNED_IN)
 def end_others() -> Response:
@@ -116,6 +136,12 @@ def _theme(name: str) -> Theme:
         return Theme(name)
     except ValueError as error:
         raise BadRequest("Unknown theme.", "Choose system, light or dark.") from error
+
+
+def _bars(days: list[GpuDay]) -> list[tuple[float, GpuDay]]:
+    """Left edge in percent of 30 days, today at the right."""
+    today = datetime.now(UTC).date()
+    return [(round((29 - (today - day.day).days) / 30 * 100, 2), day) for day in days]
 
 
 def _audience(name: str) -> ProfileAudience:
@@ -133,11 +159,16 @@ def _check(user: accounts.User, password: str) -> None:
 def account_page(error: GraderError | None) -> Page:
     user = current_user()
     found = tokens.list_tokens(platform(), user, session.get(sessions.TOKEN_KEY, "")).tokens
-    settings = platform().settings
+    kept = [token for token in found if token.kind != TokenKind.SESSION]
+    settings, gpu = platform().settings, budgets.own(platform(), user)
     page = render_template(
         "account.html",
         sessions=[each for each in found if each.kind == TokenKind.SESSION],
-        tokens=[each for each in found if each.kind != TokenKind.SESSION],
+        tokens=kept,
+        token_budgets=budgets.of_tokens(platform(), user, [token.id for token in kept]),
+        gpu=gpu,
+        gpu_axis=plots.linear(max([day.seconds for day in gpu.days] + [1.0]), lambda value: f"{value:g}"),
+        gpu_bars=_bars(gpu.days),
         widest_profile=readers.widest_profile(platform()),
         audiences=list(ProfileAudience),
         email=addresses.address_of(platform(), user),

@@ -8,10 +8,11 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader.errors import GraderError, NotAllowed
 from grader.formats import duration
-from grader.schemas.operations import HourFigures, Operations
+from grader.schemas.operations import HourFigures
 from grader.service import audit
 from grader.service.audit import AuditFilter
 from grader.service.operation import operations, queues
+from grader.service.submissions import budgets
 from grader.web.access import STAFF, open_to
 from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
@@ -84,9 +85,10 @@ def panel() -> Response:
     return conditional(Response(render_template("operations/_panel.html", **_facts())))
 
 
-def _facts() -> dict[str, Operations | HourPlots]:
+def _facts() -> dict[str, object]:
     found = operations.overview(platform(), current_user())
-    return {"found": found, "plots": hour_plots(found.hours)}
+    used = budgets.list_budgets(platform(), current_user()).budgets
+    return {"found": found, "plots": hour_plots(found.hours), "budgets": used}
 
 
 def _show(error: GraderError | None) -> Page:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from grader.cli import operations, options, queues, stored_data
+from grader.cli import budgets, operations, options, queues, stored_data
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.report import factor_text, verdict_text
@@ -30,6 +30,7 @@ app.add_typer(admin, name="admin", help="Manage versions, queues, workers and st
 admin.add_typer(queues.queue, name="queue", help="Pause and resume queues.")
 admin.add_typer(queues.worker, name="worker", help="Drain and resume workers.")
 operations.register(admin)
+budgets.register(admin)
 stored_data.register(admin)
 
 

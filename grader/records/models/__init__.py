@@ -61,7 +61,7 @@ from grader.records.models.lti import (
 )
 from grader.records.models.notices import AnnouncementRow, NoticeChoiceRow, NoticeRow, QuestionRow
 from grader.records.models.operations import AuditRow, ChoreRow
-from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
+from grader.records.models.queues import BudgetRow, ChallengeKindRow, GpuTimeRow, PauseRow, QuotaRow
 from grader.records.models.regrades import RegradeItemRow, RegradeRow
 from grader.records.models.results import CourseVoidRow, ReviewRow, VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
@@ -87,6 +87,7 @@ __all__ = [
     "AuditRow",
     "Base",
     "BaselineRow",
+    "BudgetRow",
     "CatalogueSourceRow",
     "CeilingRow",
     "ChallengeKindRow",
@@ -114,6 +115,7 @@ __all__ = [
     "FinalistRow",
     "FlagRow",
     "GpuRow",
+    "GpuTimeRow",
     "IdentityRow",
     "InvitationRow",
     "JoinCodeRow",

@@ -76,6 +76,10 @@ class SubmissionRow(Base):
     # Such a row is on no other board.
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[int | None] = mapped_column(ForeignKey("competition_teams.id"))
+    # Whose budgets its GPU seconds count against, apart from its author's and its competition's; no foreign
+    # keys, since both may go first.
+    course_id: Mapped[int | None]
+    token_id: Mapped[int | None]
     # A GPU's UUID or a host's name.
     machine: Mapped[str | None] = mapped_column(String(255))
     set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))

@@ -38,6 +38,8 @@ class User:
     scopes: frozenset[Scope] = field(default=frozenset(ALL_SCOPES), compare=False)
     preferences: Preferences = field(default=Preferences(), compare=False)
     teaches: bool = field(default=False, compare=False)
+    # Id of the API token that the call was made with.
+    token: int | None = field(default=None, compare=False)
 
     @property
     def staff(self) -> bool:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from grader import limits
 from grader.errors import BadRequest, NotAllowed, NotFound, NotSignedIn
 from grader.logs import get_logger
+from grader.records import budgets
 from grader.records.engine import changed, writing
 from grader.records.models import TokenRow, UserRow, utcnow
 from grader.schemas.account import STAFF_ROLES
@@ -73,6 +74,7 @@ def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, s
     issued = Issued(new_key(_PREFIX), utcnow() + lifetime, scopes)
     session.add(
         TokenRow(
+            id=budgets.unused_token_id(session),
             user_id=user.id,
             sha256=digest(issued.token),
             label=wish.label[: limits.NAME_CHARS],
@@ -130,8 +132,10 @@ def user_of_token(platform: Platform, token: str) -> User:
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
     known = of_row(user, frozenset(split(row.scopes)))
+    if row.kind == TokenKind.API.value:
+        return replace(known, token=row.id)
     # Includes scopes that the account got later.
-    return replace(known, scopes=frozenset(may_have(known))) if row.kind == TokenKind.SESSION.value else known
+    return replace(known, scopes=frozenset(may_have(known)))
 
 
 def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:

@@ -86,6 +86,8 @@ class Action(StrEnum):
     VERSION_PUBLISH = "version.publish"
     CHALLENGE_KIND = "challenge.kind"
     OPERATIONS_READ = "operations.read"
+    BUDGETS_READ = "budgets.read"
+    BUDGET_SET = "budget.set"
     QUEUE_PAUSE = "queue.pause"
     QUEUE_RESUME = "queue.resume"
     WORKER_DRAIN = "worker.drain"
@@ -181,6 +183,8 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.VERSION_PUBLISH: _PLATFORM,
     Action.CHALLENGE_KIND: _PLATFORM,
     Action.OPERATIONS_READ: _PLATFORM,
+    Action.BUDGETS_READ: _PLATFORM,
+    Action.BUDGET_SET: _PLATFORM,
     Action.QUEUE_PAUSE: _PLATFORM,
     Action.QUEUE_RESUME: _PLATFORM,
     Action.WORKER_DRAIN: _PLATFORM,

@@ -8,11 +8,12 @@ from grader import limits
 from grader.errors import TooMany
 from grader.records import quotas
 from grader.records.models import utcnow
-from grader.schemas.queue import AssignmentQuota, Quota, Quotas
+from grader.schemas.queue import AssignmentQuota, OwnQuotas, Quota, Quotas
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication
 from grader.service.courses import admission
 from grader.service.platform import Platform
+from grader.service.submissions import budgets
 from grader.settings import Settings
 
 # Over all challenges.
@@ -116,6 +117,20 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
             for assignment, left in of_assignments
         ],
     )
+
+
+def own_quotas(platform: Platform, user: User, slug: str | None = None) -> OwnQuotas:
+    """Raises UnknownChallenge."""
+    of_challenge = get_quotas(platform, user, slug) if slug is not None else None
+    settings, now = platform.settings, utcnow()
+    with platform.sessions() as session:
+        return OwnQuotas(
+            waiting=_quota(settings.waiting_per_user, quotas.read(session, user.id, quotas.WAITING, now)),
+            running=_quota(settings.runs_at_once, quotas.read(session, user.id, quotas.RUNNING, now)),
+            runs=_quota(settings.run_limit, quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)),
+            challenge=of_challenge,
+            gpu=budgets.own(platform, user),
+        )
 
 
 def _quota(limit: int, use: quotas.Use) -> Quota:

@@ -11,7 +11,7 @@ from grader.schemas.own_case import OwnCase
 from grader.schemas.submission import JudgingReason, RunBody, SubmissionView
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.service.submissions import quotas
+from grader.service.submissions import budgets, quotas
 from grader.service.submissions.submit import SubmitOrder, take
 
 
@@ -24,6 +24,7 @@ def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | No
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
     # In one transaction: if the new run is refused, the old one continues.
     _supersede(session, row)
+    budgets.admit(session, platform.settings, user, row)
     if row.own_case is not None and OwnCase.model_validate_json(row.own_case).tool is not None:
         quotas.take_card_tool(session, user, row.created_at)
     return quotas.take_run(session, platform.settings, user, row.created_at)

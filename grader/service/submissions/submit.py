@@ -39,7 +39,7 @@ from grader.service.courses import admission
 from grader.service.devices import served_devices
 from grader.service.operation.queues import kind_of
 from grader.service.platform import Platform
-from grader.service.submissions import quotas
+from grader.service.submissions import budgets, quotas
 from grader.service.submissions.submissions import get_submission, view_of_new
 
 log = get_logger(__name__)
@@ -59,6 +59,7 @@ def submit(
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int | None:
+    budgets.admit(session, platform.settings, user, row)
     if row.competition_id is None:
         of_assignments = admission.admit(session, user, row)
         remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)

@@ -29,6 +29,7 @@ OF_ACCOUNTS = {
         "/me/export",
         "/people/<name>/deletion",
         "/people/<name>/export",
+        "/tokens/<number>/budget",
     )
 }
 
@@ -59,6 +60,7 @@ _STAND_INS = {
     "language": "triton",
     "name": "bob",
     "number": "9",
+    "payer": "user",
     "queue": "cpu",
     "slug": "scale",
     "submission": "{id}",
@@ -99,6 +101,8 @@ PATHS = {
     "POST /people/<name>/deletion/cancel": "/people/owner/deletion/cancel",
     "POST /submissions/<submission>/cancel": "/submissions/{running}/cancel",
     "POST /submissions/<submission>/void": "/submissions/{running}/void",
+    # Each call makes another token.
+    "PUT /api/v1/tokens/<number>/budget": "/api/v1/tokens/99999/budget",
     "PUT /api/v1/submissions/<id>/void": "/api/v1/submissions/0000000000/void",
     "DELETE /api/v1/submissions/<id>/withdrawal": "/api/v1/submissions/{running}/withdrawal",
     "PUT /api/v1/submissions/<id>/withdrawal": "/api/v1/submissions/{running}/withdrawal",
@@ -118,6 +122,7 @@ ANSWERS = {
         POST /api/v1/notices/read
         POST /api/v1/operations/retry
         DELETE /api/v1/people/<name>/deletion
+        PUT /api/v1/budgets/<payer>/<name>
         POST /api/v1/queues/<queue>/pause
         POST /api/v1/queues/<queue>/resume
         POST /api/v1/submissions/<id>/cancel
@@ -140,6 +145,7 @@ ANSWERS = {
         POST /account/deletion/cancel
         POST /account/preferences
         POST /account/sessions/end
+        POST /account/tokens/<int:number>/budget
         POST /account/tokens/<int:number>/revoke
         POST /challenges/<slug>/board
         POST /challenges/<slug>/discussion
@@ -237,6 +243,7 @@ ANSWERS = {
         POST /api/v1/uploads/<slug>/<number>/stop
         POST /api/v1/uploads/<slug>/<number>/use
         POST /api/v1/uploads/<slug>/withdraw
+        PUT /api/v1/tokens/<number>/budget
         POST /api/v1/workers/<worker>/drain
         POST /api/v1/workers/<worker>/resume
         GET /competitions/<slug>

@@ -212,6 +212,8 @@ OF_PLATFORM: list[tuple[str, str, Action]] = [
     ("GET", "/operations", Action.OPERATIONS_READ),
     ("POST", "/operations/retry", Action.SUBMISSION_REQUEUE),
     ("GET", "/audit", Action.PLATFORM_AUDIT),
+    ("GET", "/budgets", Action.BUDGETS_READ),
+    ("PUT", "/budgets/course/none", Action.BUDGET_SET),
     ("POST", "/queues/none/pause", Action.QUEUE_PAUSE),
     ("POST", "/queues/none/resume", Action.QUEUE_RESUME),
     ("POST", "/workers/none/drain", Action.WORKER_DRAIN),
