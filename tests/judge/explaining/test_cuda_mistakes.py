@@ -319,6 +319,26 @@ def test_a_kernel_that_adds_to_its_result_is_recognised(text: str, adds: bool) -
     assert mistakes.adds_to("out") is adds
 
 
+@pytest.mark.parametrize(
+    ("body", "left_out"),
+    [
+        ("for (int i = threadIdx.x; i < n / 2; i += 32) y[i] += x[i + n / 2];", False),
+        ("int half = n / 2; for (int i = threadIdx.x; i < half; i += 32) y[i] = x[i] + x[half + i];", False),
+        ("for (int i = threadIdx.x; i < n / 2; i += 32) y[i] = x[n - 1 - i];", False),
+        ("for (int i = threadIdx.x; i < n / 2; i += 32) { y[2 * i] = x[2 * i]; y[2 * i + 1] = 0; }", True),
+    ],
+)
+def test_a_loop_over_pairs_leaves_nothing_out(body: str, left_out: bool) -> None:
+    parameters = "const float* x, float* y, float alpha, int64_t n"
+    source = (
+        f"__global__ void k({parameters}) {{ {body} }}\n"
+        f'extern "C" void solve({parameters}) {{ k<<<1, 32>>>(x, y, alpha, n); }}'
+    )
+    mistakes = CudaMistakes.of(Catalogue(ROOT).load("saxpy").manifest, source)
+    assert mistakes is not None
+    assert ("rounded down" in mistakes.shapes.rounded_loop(Case("", Category.BASIC, {"n": 1021}))) is left_out
+
+
 @pytest.mark.parametrize(("threads", "suspicious"), [("1, 1", False), ("2, 1", True), ("1, 32", True)])
 def test_a_single_thread_needs_no_atomics(threads: str, suspicious: bool) -> None:
     source = (

@@ -274,3 +274,14 @@ def test_the_largest_of_partial_sums_is_named() -> None:
     found = related(result_of("reduce_sum", (1,), got, x.sum().reshape(1)), {"x": x})
     assert found is not None
     assert found.text.startswith("out is the largest of the sums of 256 elements each")
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_lost_sign_is_named_only_if_wrong_elements_had_one(sign: float) -> None:
+    """A small error of positive values is no lost sign."""
+    want = sign * (torch.arange(64, dtype=torch.float32) + 1)
+    got = want.abs() * (1 + 2e-4 * (torch.arange(64) % 3))
+    found = pattern_of(
+        Wrong(RESULT, (64,), got, want, got != want, None, None, CHALLENGE.manifest.allowance(RESULT, {}, {}))
+    )
+    assert (found is not None and "without its sign" in found.text) is (sign < 0)

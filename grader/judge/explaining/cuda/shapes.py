@@ -117,6 +117,11 @@ class ShapeRules:
         rounded = re.findall(rf"\b(\w+)\s*=\s*{size}\s*/\s*{re.escape(tile)}\s*;", kernel.body)
         if any(re.search(rf"\b{name}\s*\*\s*{re.escape(tile)}\b", kernel.body) for name in rounded):
             return True
+        # Not tiles but pairs: of i and i + n / 2, or of i and n - 1 - i.
+        half = "|".join([*map(re.escape, rounded), rf"\(*\s*{size}\s*/\s*{re.escape(tile)}"])
+        pairs = rf"[+^]\s*\(*\s*(?:{half})\b|\b(?:{half})\s*\+|\b{size}\s*-\s*1\s*-"
+        if tile == "2" and re.search(pairs, kernel.body):
+            return True
         later = (header for place, _, header in kernel.loops() if place > begin)
         return any(
             re.search(rf"\b{size}\b", header)

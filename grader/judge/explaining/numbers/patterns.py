@@ -461,9 +461,11 @@ def _of_right(result: Wrong) -> Pattern | None:
         ("the right value without its sign", want.abs()),
     ):
         # Near 0 a logarithm has few right digits.
-        if torch.allclose(
-            got, other, rtol=_SAME_FACTOR, atol=1e-5 * float(other.abs().nan_to_num(0, 0, 0).max())
-        ):
+        least = 1e-5 * float(other.abs().nan_to_num(0, 0, 0).max())
+        same = torch.isclose(want[result.wrong], other[result.wrong], rtol=_SAME_FACTOR, atol=least)
+        if bool(same.any()):  # then it does not say what is wrong with them
+            continue
+        if torch.allclose(got, other, rtol=_SAME_FACTOR, atol=least):
             return Pattern("of_right", f"Every element of {result.argument.name} is {words}.")
     return None
 
