@@ -34,7 +34,10 @@ class MissingPart(GraderError):
 
 
 # The extra `server` has all other packages.
-_EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker": "worker"}
+_EXTRA_OF = {
+    **dict.fromkeys(("torch", "triton", "numpy", "docker"), "worker"),
+    **dict.fromkeys(("mcp", "mcp_types", "anyio"), "mcp"),
+}
 
 
 class _RemoteApp(typer.Typer):

@@ -10,6 +10,7 @@ GROUPS = {
         "replay": ("judging", "Run a case of a submission again on this machine's emulated GPU"),
         "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
+        "mcp": ("mcp", "Serve coding agents over MCP: list, show, run, profile, submit, compare"),
     },
     "Follow": {
         "status": ("submissions", "Show the state of a submission, and its report"),
