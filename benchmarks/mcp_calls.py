@@ -3,9 +3,9 @@
 One `grader mcp` process, driven by the package's own client, which also checks each answer against the tool's schema.
 For each of COUNT challenges, in the order of the list: show_challenge; run of the starter, which does nothing, by its
 text; run, submit and profile of the staff's solution, by its file; submit of it once more, changed by a comment, and
-compare of the two. `status` is asked as often as a call did not end in time. A call fails if it is an error, breaks its schema or raises. An outcome
-that is not the expected one (a starter that is accepted, a solution that is not) is counted apart. Then calls that
-must be refused, each with the code of its reason.
+compare of the two. `status` is asked as often as a call did not end in time. A call fails if it is an error, breaks its
+schema or raises. An outcome that is not the expected one (a starter that is accepted, a solution that is not) is
+counted apart. Then calls that must be refused, each with the code of its reason.
 
 Everything else is real: `grader up` with HTTP, queue, database, worker and boxes.
 

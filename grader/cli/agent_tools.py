@@ -154,7 +154,7 @@ class ProfileArguments(SourceArguments):
         description=f"an accepted submission on a device `{EMULATED}`: its counts, at once. Or give `challenge` "
         "and `file` or `source`.",
     )
-    challenge: Slug | None = None
+    challenge: Slug | None = Field(default=None, description="the slug of the source's challenge")
     workload: str | None = Field(
         default=None, description="count this workload of the challenge; by default the emulated board's"
     )

@@ -35,8 +35,13 @@ class MissingPart(GraderError):
 
 # The extra `server` has all other packages.
 _EXTRA_OF = {
-    **dict.fromkeys(("torch", "triton", "numpy", "docker"), "worker"),
-    **dict.fromkeys(("mcp", "mcp_types", "anyio"), "mcp"),
+    "torch": "worker",
+    "triton": "worker",
+    "numpy": "worker",
+    "docker": "worker",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "anyio": "mcp",
 }
 
 

@@ -4,7 +4,7 @@ GROUPS = {
     "Solve": {
         "challenges": ("challenges", "List the challenges"),
         "show": ("challenges", "Show a challenge: spec, signature, cases, workloads"),
-        "init": ("challenges", "Write a challenge's starter file"),
+        "init": ("challenges", "Write a challenge's starter file, and AGENTS.md next to it"),
         "test": ("judging", "Judge a file on this machine, without a server"),
         "profile": ("judging", "Count the work of a file's kernels line by line, without a GPU"),
         "replay": ("judging", "Run a case of a submission again on this machine's emulated GPU"),
