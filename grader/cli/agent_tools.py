@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
-import mcp_types as types
 from anyio import from_thread, to_thread
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -34,6 +34,7 @@ from grader.cli.client import connect, segment, understood
 from grader.cli.command import Unexpected
 from grader.cli.commands.submissions import send
 from grader.cli.follow import Quiet, fetch, fetch_report, fetch_standing, follow, refuse_unjudged
+from grader.cli.interrupts import interrupts_end_this
 from grader.cli.options import check_syntax, read_source
 from grader.cli.output import printable
 from grader.device_kinds import EMULATED
@@ -636,4 +637,6 @@ def serve(box: str) -> None:
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
-    anyio.run(on_stdio)
+    # The thread that reads stdin would outlive a KeyboardInterrupt.
+    with interrupts_end_this():
+        anyio.run(on_stdio)

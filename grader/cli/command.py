@@ -40,7 +40,6 @@ _EXTRA_OF = {
     "numpy": "worker",
     "docker": "worker",
     "mcp": "mcp",
-    "mcp_types": "mcp",
     "anyio": "mcp",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -84,6 +85,24 @@ def test_only_the_protocol_is_on_stdout_and_a_server_that_is_away_is_an_error(ho
     assert told.startswith("http://127.0.0.1:9 cannot be reached: nothing listens there.")
     assert told.endswith("(unreachable)")
     assert (rest, err, process.returncode) == ("", "", 0)
+
+
+def test_ctrl_c_ends_it_while_it_reads() -> None:
+    words = command("mcp", "--server", "http://127.0.0.1:9")
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(
+            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}) + "\n"
+        )
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == -signal.SIGINT
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_who_is_not_signed_in_reads_how_to(server: Stub) -> None:
