@@ -34,7 +34,14 @@ class MissingPart(GraderError):
 
 
 # The extra `server` has all other packages.
-_EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker": "worker"}
+_EXTRA_OF = {
+    "torch": "worker",
+    "triton": "worker",
+    "numpy": "worker",
+    "docker": "worker",
+    "mcp": "mcp",
+    "anyio": "mcp",
+}
 
 
 class _RemoteApp(typer.Typer):

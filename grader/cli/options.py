@@ -143,7 +143,8 @@ def check_syntax(name: str, source: str, language: Language) -> None:
         version = ".".join(map(str, sys.version_info[:2]))
         raise BadSource(
             f"{name}: {wrong}",
-            f"Nothing was sent. If the server runs a newer Python than {version}, --no-check sends it anyway.",
+            f"Nothing was sent. If the server runs a newer Python than {version}, --no-check of the command sends "
+            "it anyway.",
         )
 
 

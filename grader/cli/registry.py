@@ -4,12 +4,13 @@ GROUPS = {
     "Solve": {
         "challenges": ("challenges", "List the challenges"),
         "show": ("challenges", "Show a challenge: spec, signature, cases, workloads"),
-        "init": ("challenges", "Write a challenge's starter file"),
+        "init": ("challenges", "Write a challenge's starter file, and AGENTS.md next to it"),
         "test": ("judging", "Judge a file on this machine, without a server"),
         "profile": ("judging", "Count the work of a file's kernels line by line, without a GPU"),
         "replay": ("judging", "Run a case of a submission again on this machine's emulated GPU"),
         "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
+        "mcp": ("mcp", "Serve coding agents over MCP: list, show, run, profile, submit, compare"),
     },
     "Follow": {
         "status": ("submissions", "Show the state of a submission, and its report"),

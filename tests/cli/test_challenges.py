@@ -10,7 +10,9 @@ import pytest
 
 from grader.challenge import views
 from grader.challenge.catalogue import find_catalogue
+from grader.cli import agent_tools, agents_file
 from grader.cli.client import Client
+from grader.cli.registry import COMMANDS
 from grader.errors import UnknownChallenge
 from tests.cli.conftest import Cli, narrow
 from tests.cli.stub import Stub
@@ -129,6 +131,34 @@ def test_init_overwrites_nothing(cli: Cli, home: Path) -> None:
     assert ran.code == 2
     assert "already exists" in ran.err
     assert (home / "vector_add.py").read_text() == "my work"
+
+
+def test_init_writes_a_file_for_agents_once(cli: Cli, home: Path) -> None:
+    """Protects a student's own AGENTS.md."""
+    assert f"Wrote {Path('AGENTS.md')} for coding agents." in cli("init", "vector_add", "--local").err
+    told = (home / "AGENTS.md").read_text()
+    for words in (
+        "`grader run FILE`",
+        "rules on help from agents",
+        "5 timed out waiting",
+        "kernel-grader[mcp]",
+    ):
+        assert words in told
+    (home / "AGENTS.md").write_text("mine")
+    assert "AGENTS.md" not in cli("init", "saxpy", "--local").err
+    assert (home / "AGENTS.md").read_text() == "mine"
+    (home / "AGENTS.md").unlink()
+    (home / "apart").mkdir()
+    assert cli("init", "saxpy", "--local", "-o", "apart/saxpy.py", "--no-agents").code == 0
+    assert [path.name for path in (home / "apart").iterdir()] == ["saxpy.py"]
+
+
+def test_the_file_for_agents_names_commands_and_tools_that_exist() -> None:
+    told = agents_file.TEXT
+    commands = set(re.findall(r"`grader ([a-z]+)", told))
+    assert {"run", "submit", "mcp"} <= commands <= set(COMMANDS)
+    (tools,) = re.findall(r"^Tools: (.+)\.$", told, re.MULTILINE)
+    assert tools.split(", ") == [*agent_tools.tools("local")]
 
 
 def test_init_refuses_an_unknown_language(cli: Cli) -> None:

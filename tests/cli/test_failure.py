@@ -117,7 +117,13 @@ def test_a_defect_is_reported_without_a_traceback(cli: Cli, monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("package", "extra"),
-    [("torch", "worker"), ("docker.errors", "worker"), ("flask", "server"), ("rq", "server")],
+    [
+        ("torch", "worker"),
+        ("docker.errors", "worker"),
+        ("mcp.server", "mcp"),
+        ("flask", "server"),
+        ("rq", "server"),
+    ],
 )
 def test_a_missing_package_names_its_extra(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, package: str, extra: str

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader.cli import catalogue, config, options
+from grader.cli import agents_file, catalogue, config, options
 from grader.cli.command import make_app
 from grader.cli.report import sizes_text
 from grader.cli.terminal import out, put_columns, put_json, safe, say
@@ -60,10 +60,16 @@ def init(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")
     ] = None,
+    agents: Annotated[
+        bool,
+        typer.Option(
+            "--agents/--no-agents", help="Also write AGENTS.md for coding agents, unless the folder has one."
+        ),
+    ] = True,
     local: Local = False,
     server: options.Server = None,
 ) -> int:
-    """Write a challenge's starter file."""
+    """Write a challenge's starter file, and AGENTS.md next to it."""
     detail = catalogue.one(slug, local)
     chosen = options.language(language or config.text("language")) or _preferred(detail)
     if chosen.value not in detail.starters:
@@ -79,6 +85,8 @@ def init(
         ) from error
     except OSError as error:
         raise BadRequest(f"'{path}' cannot be written: {error.strerror}.") from error
+    if agents and agents_file.write(path.parent):
+        say(f"Wrote {path.parent / agents_file.NAME} for coding agents.", "dim")
     which = "" if output is None else f" -c {slug}"
     say(f"Wrote {path}. Judge it here with: grader test {path}{which}", "green")
     return 0
