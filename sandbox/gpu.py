@@ -95,9 +95,32 @@ def _visible(gpus: Sequence[Gpu], wanted: str | None) -> list[Gpu]:
 
 
 def _all_nvidia_gpus() -> list[Gpu]:
+    minors = _minors()
+    return [gpu for line in _queried("index,uuid,name") if (gpu := _gpu(line, minors))]
+
+
+def divided_gpus() -> set[str]:
+    """UUIDs of NVIDIA GPUs whose MIG mode is on: programs get parts of them."""
+    rows = [[field.strip() for field in line.split(",")] for line in _queried("uuid,mig.mode.current")]
+    return {row[0] for row in rows if row[1:] == ["Enabled"]}
+
+
+def has_mps(processes: Path = Path("/proc")) -> bool:
+    """Whether a daemon of NVIDIA's Multi-Process Service runs, as far as this process sees others."""
+    for file in processes.glob("[0-9]*/comm"):
+        try:
+            if file.read_text().startswith("nvidia-cuda-mps"):
+                return True
+        except OSError:  # it ended
+            continue
+    return False
+
+
+def _queried(fields: str) -> list[str]:
+    """A line for each GPU; empty if no driver answers, or if it is too old for the fields."""
     try:
         said = subprocess.run(
-            ["nvidia-smi", "--query-gpu=index,uuid,name", "--format=csv,noheader"],
+            ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"],
             capture_output=True,
             text=True,
             timeout=_QUERY_SECONDS,
@@ -105,8 +128,7 @@ def _all_nvidia_gpus() -> list[Gpu]:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return []
-    minors = _minors()
-    return [gpu for line in said.splitlines() if (gpu := _gpu(line, minors))]
+    return said.splitlines()
 
 
 def _gpu(line: str, minors: dict[str, int]) -> Gpu | None:

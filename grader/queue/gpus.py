@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from grader.challenge.model import MOST_GPUS
 from grader.device_kinds import board_of
 from grader.errors import BadRequest, BoxUnavailable
-from grader.sandbox.gpu import NVIDIA, Gpu, find_gpus, together
+from grader.sandbox.gpu import NVIDIA, Gpu, divided_gpus, find_gpus, has_mps, together
 
 if TYPE_CHECKING:
     from grader.records.gpus import GpuRecord
@@ -19,18 +19,49 @@ def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> lis
     """``wanted``: "all", or numbers and UUIDs separated by commas; one worker uses those joined by "+"
     together.
 
-    Raises BoxUnavailable if this process can use none, BadRequest if it cannot use the named one.
+    Raises BoxUnavailable if this process can use none or only with others, BadRequest if it cannot use the named one.
     """
     found = (find or find_gpus)()
     if not found:
+        _check_no_part()
         raise BoxUnavailable(
             "No NVIDIA GPU was found on this machine.",
             f"`nvidia-smi` must list it{_and_visible()}. Without a GPU: grader worker --device emulated",
         )
     if wanted == ALL:
-        return found
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
-    return list(dict.fromkeys(_joined(name, found) for name in names))
+        chosen = found
+    else:
+        names = [name.strip() for name in wanted.split(",") if name.strip()]
+        chosen = list(dict.fromkeys(_joined(name, found) for name in names))
+    _check_alone(chosen)
+    return chosen
+
+
+def _check_no_part() -> None:
+    """Raises BoxUnavailable."""
+    visible = os.environ.get(NVIDIA.visible, "")
+    if "MIG-" in visible:
+        raise BoxUnavailable(
+            f"{NVIDIA.visible} names a part of a GPU ({visible}), and the other parts change its times.",
+            "Ask the scheduler for a whole GPU. Without one: grader worker --device emulated",
+        )
+
+
+def _check_alone(gpus: list[Gpu]) -> None:
+    """Raises BoxUnavailable: whoever shares a GPU changes its times."""
+    divided = divided_gpus()
+    for gpu in (each for joined in gpus for each in joined.every):
+        if gpu.uuid in divided:
+            raise BoxUnavailable(
+                f"GPU {gpu.index} ({gpu.name}) is divided by MIG, and its parts change each other's times.",
+                f"nvidia-smi -i {gpu.index} -mig 0, or serve other GPUs: --gpu N",
+            )
+    if has_mps():
+        raise BoxUnavailable(
+            "NVIDIA's Multi-Process Service runs on this machine: programs share its GPUs, and change each other's "
+            "times.",
+            "End it: echo quit | nvidia-cuda-mps-control. Without a GPU: grader worker --device emulated",
+        )
 
 
 def _joined(names: str, found: list[Gpu]) -> Gpu:

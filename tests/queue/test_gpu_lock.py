@@ -13,7 +13,7 @@ from grader.device_kinds import board_name, board_of, takes
 from grader.errors import BadRequest, BoxUnavailable, Conflict
 from grader.queue.gpu_lock import hold, holder, lock_folder
 from grader.queue.gpus import ALL, chosen_gpus
-from grader.sandbox.gpu import together
+from grader.sandbox.gpu import has_mps, together
 from grader.settings import Settings
 from tests.queue.gpus import H200, SECOND, T4
 from tests.service.world import until
@@ -137,6 +137,29 @@ def test_the_error_without_gpus_has_a_hint() -> None:
     with pytest.raises(BoxUnavailable, match="No NVIDIA GPU") as caught:
         chosen_gpus(ALL, list)
     assert "nvidia-smi" in caught.value.hint
+
+
+def test_a_shared_gpu_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-5b0c7f1c")
+    with pytest.raises(BoxUnavailable, match="names a part of a GPU"):
+        chosen_gpus(ALL, list)
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\nprintf '{H200.uuid}, [N/A]\\n{SECOND.uuid}, Enabled\\n'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert chosen_gpus("0", lambda: [H200, SECOND]) == [H200]
+    for wanted in (ALL, "1", "0+1"):
+        with pytest.raises(BoxUnavailable, match=r"GPU 1 .* is divided by MIG"):
+            chosen_gpus(wanted, lambda: [H200, SECOND])
+    process = tmp_path / "proc" / "4711"
+    process.mkdir(parents=True)
+    (process / "comm").write_text("bash\n")
+    assert not has_mps(tmp_path / "proc")
+    (process / "comm").write_text("nvidia-cuda-mps\n")
+    assert has_mps(tmp_path / "proc")
+    monkeypatch.setattr("grader.queue.gpus.has_mps", lambda: True)
+    with pytest.raises(BoxUnavailable, match="Multi-Process Service runs"):
+        chosen_gpus("0", lambda: [H200])
 
 
 @pytest.mark.parametrize(
