@@ -29,6 +29,7 @@ from grader.schemas.report import (
     hidden_cases,
     large_sizes,
 )
+from grader.schemas.verdict import Fault
 from grader.scoring import Estimate
 
 # Points below this are rounding.
@@ -64,6 +65,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
     crowded_out = found.get("crowded_out", ())
     why = _why_unranked(request, workloads, library_ops, crowded_out)
     unranked = _ON_HOST.format(on_host) if on_host else found.get("unchecked") or why
+    score = score_of(cases, workloads, len(request.cases), unranked)
     return Report(
         verdict=verdict,
         flags=flags_of(workloads, library_ops, on_host=bool(on_host), too_fast=found.get("too_fast", False)),
@@ -79,7 +81,8 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         large_sizes=large_sizes(cases),
         groups=case_groups(request, cases, verdict),
         workloads=list(workloads),
-        score=score_of(cases, workloads, len(request.cases), unranked),
+        score=score,
+        reward=reward_of(verdict, workloads, score),
         kernels=list(found.get("kernels", ())),
         library_ops=list(library_ops),
         compiler_log=found.get("log", ""),
@@ -229,6 +232,19 @@ def score_of(
         passed=passed,
         total=total,
     )
+
+
+def reward_of(verdict: Verdict, workloads: Sequence[WorkloadReport], score: Score) -> float | None:
+    """See ``Report.reward``."""
+    if verdict.row.fault is Fault.PLATFORM:
+        return None
+    if verdict is not Verdict.ACCEPTED:
+        return 0.0
+    shares = [workload.sol for workload in workloads if workload.ranked]
+    known = [share for share in shares if share is not None]
+    if score.time_us is None or len(known) < len(shares):
+        return None
+    return min(1.0, scoring.geometric_mean(known))
 
 
 _ON_HOST = (

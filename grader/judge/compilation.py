@@ -186,6 +186,7 @@ def compile_error(
         device=device,
         representative=kind_of(device).representative,
         score=Score(passed=0, total=cases),
+        reward=0.0,
         compiler_log=result.log,
         detail=_first_error(result.log),
         hint=result.hint,

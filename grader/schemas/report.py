@@ -507,6 +507,14 @@ class Report(Strict):
     )
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)
+    reward: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="for programs that learn from results: 0 unless accepted, else the share of the speed of light "
+        "(sol) over the ranked workloads, a geometric mean of at most 1; null if that is unknown (runs are not "
+        "timed) or if the judge failed",
+    )
     kernels: list[KernelUsage] = Field(default_factory=list, description="each kernel's use of the device")
     library_ops: list[str] = Field(
         default_factory=list, description="torch's own operations that ran in solve, according to the runner"

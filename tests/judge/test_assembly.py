@@ -10,7 +10,7 @@ import pytest
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import Grading
-from grader.judge.assembly import TimedWorkload, report, workload_report
+from grader.judge.assembly import TimedWorkload, report, reward_of, workload_report
 from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
 from grader.judge.rule import Measured
@@ -55,6 +55,23 @@ def test_a_known_time_has_speedup_and_score(catalogue: Catalogue) -> None:
     assert (workload.time_us, workload.speedup) == (2000.0, pytest.approx(2.06))
     score = judged(catalogue, workload).score
     assert (score.time_us, score.speedup, score.unranked) == (pytest.approx(2000.0), pytest.approx(2.06), "")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sol", "reward"),
+    [
+        (Verdict.ACCEPTED, 0.25, 0.25),
+        (Verdict.ACCEPTED, 1.04, 1.0),
+        (Verdict.ACCEPTED, None, None),
+        (Verdict.WRONG_ANSWER, 0.25, 0.0),
+        (Verdict.INTERNAL_ERROR, 0.25, None),
+    ],
+)
+def test_the_reward_is_the_share_of_light_speed_of_an_accepted_kernel(
+    catalogue: Catalogue, verdict: Verdict, sol: float | None, reward: float | None
+) -> None:
+    workload = timed(catalogue, KNOWN).model_copy(update={"sol": sol})
+    assert reward_of(verdict, [workload], judged(catalogue, workload).score) == pytest.approx(reward)
 
 
 @pytest.mark.parametrize("measured", UNKNOWN.values(), ids=UNKNOWN)
