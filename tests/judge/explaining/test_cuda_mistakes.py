@@ -339,6 +339,33 @@ def test_a_loop_over_pairs_leaves_nothing_out(body: str, left_out: bool) -> None
     assert ("rounded down" in mistakes.shapes.rounded_loop(Case("", Category.BASIC, {"n": 1021}))) is left_out
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "int rows = 4, cols = 8; float share = 1 / (rows * cols);",
+            "which gives 0 for every rows * cols above 1",
+        ),
+        (
+            "const int64_t i = 0, count = n * 2; y[i] = x[i] * (1 / count);",
+            "divides the integer 1 by the integer count",
+        ),
+        ("int rows = 4; float cols = 8, share = 1 / (rows * cols);", ""),
+        ("int rows = 4; y[0] = 1 / alpha;", ""),
+    ],
+)
+def test_a_quotient_of_integers_is_0(body: str, said: str) -> None:
+    parameters = "const float* x, float* y, float alpha, int64_t n"
+    mistakes = CudaMistakes.of(
+        Catalogue(ROOT).load("saxpy").manifest,
+        f"__global__ void k({parameters}) {{ {body} }}\n"
+        f'extern "C" void solve({parameters}) {{ k<<<1, 32>>>(x, y, alpha, n); }}',
+    )
+    assert mistakes is not None
+    assert said in mistakes.values.zero_quotient()
+    assert bool(said) is bool(mistakes.values.zero_quotient())
+
+
 @pytest.mark.parametrize(("threads", "suspicious"), [("1, 1", False), ("2, 1", True), ("1, 32", True)])
 def test_a_single_thread_needs_no_atomics(threads: str, suspicious: bool) -> None:
     source = (

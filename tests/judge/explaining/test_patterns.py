@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -285,3 +286,26 @@ def test_a_lost_sign_is_named_only_if_wrong_elements_had_one(sign: float) -> Non
         Wrong(RESULT, (64,), got, want, got != want, None, None, CHALLENGE.manifest.allowance(RESULT, {}, {}))
     )
     assert (found is not None and "without its sign" in found.text) is (sign < 0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (lambda x: x.conj(), "is the complex conjugate"),
+        (lambda x: torch.complex(x.imag, x.real), "Real and imaginary parts of out are exchanged"),
+        (lambda x: x[:, -torch.arange(8)], "in the order 0, 7, 6, ..., 1"),
+        (lambda x: x[:, [0, 4, 2, 6, 1, 5, 3, 7]], "in bit-reversed order: 1 is where 4 belongs"),
+        (lambda x: x.flip(1), ""),
+    ],
+)
+def test_the_order_and_the_parts_of_complex_results_are_named(
+    changed: Callable[[torch.Tensor], torch.Tensor], said: str
+) -> None:
+    challenge = Catalogue(Path(__file__).parents[3]).load("fft_rows")
+    argument = challenge.manifest.results[0]
+    want = torch.randn(4, 8, dtype=torch.complex64, generator=torch.Generator().manual_seed(3))
+    parts = [torch.view_as_real(values.resolve_conj()).reshape(-1) for values in (changed(want), want)]
+    allowance = challenge.manifest.allowance(argument, {}, {})
+    found = pattern_of(Wrong(argument, (4, 8, 2), *parts, parts[0] != parts[1], None, None, allowance))
+    assert said in (found.text if found is not None else "")
+    assert bool(said) is (found is not None and found.kind == "of_complex")

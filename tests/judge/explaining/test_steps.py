@@ -52,6 +52,22 @@ NORM = {"x": noise(8, 40) + 1, "gamma": noise(40, seed=6), "beta": noise(40, see
 HEADS = {name: noise(2, 24, 16, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
 
 
+CHANNELS = {"x": noise(4, 6, 10) + 1, "gamma": noise(6, seed=6), "beta": noise(6, seed=7)}
+SMALL = {"x": noise(8, 40) * 1e-2, "gamma": noise(40, seed=6)}
+
+
+def of_channels(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor, correction: int) -> torch.Tensor:
+    rstd = torch.rsqrt(x.var((0, 2), correction=correction, keepdim=True) + 1e-5)
+    return (x - x.mean((0, 2), keepdim=True)) * rstd * gamma[:, None] + beta[:, None]
+
+
+def of_groups(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    grouped = x.reshape(4, 3, 20)
+    rstd = torch.rsqrt(grouped.var(2, correction=1, keepdim=True) + 1e-5)
+    found = ((grouped - grouped.mean(2, keepdim=True)) * rstd).reshape(4, 6, 10)
+    return found * weight[:, None] + bias[:, None]
+
+
 def normalised(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
     return (x - x.mean(1, keepdim=True)) * torch.rsqrt(x.square().mean(1, keepdim=True) + 1e-5) * gamma + beta
 
@@ -119,6 +135,31 @@ def lanes(x: torch.Tensor) -> torch.Tensor:
             lambda x, gamma: x * torch.rsqrt(x.square().sum(1, keepdim=True) / 39 + 1e-5) * gamma,
             {"eps": 1e-5},
             "out is what you get if the mean of x squared is divided by cols - 1, not by cols.",
+        ),
+        (
+            "rmsnorm",
+            {"rows": 8, "cols": 40},
+            SMALL,
+            lambda x, gamma: x / (x.square().mean(1, keepdim=True).sqrt() + 1e-5) * gamma,
+            {"eps": 1e-5},
+            "out is what you get with 1 / (sqrt(the mean of x squared) + eps) in place of 1 / sqrt((the mean of x "
+            "squared) + eps).",
+        ),
+        (
+            "batch_norm",
+            {"batch": 4, "channels": 6, "spatial": 10},
+            CHANNELS,
+            lambda x, gamma, beta: of_channels(x, gamma, beta, 1),
+            {"eps": 1e-5},
+            "out is what you get if the variance of x is divided by batch * spatial - 1, not by batch * spatial.",
+        ),
+        (
+            "group_norm",
+            {"batch": 4, "channels": 6, "spatial": 10, "groups": 3},
+            {"x": CHANNELS["x"], "weight": CHANNELS["gamma"], "bias": CHANNELS["beta"]},
+            of_groups,
+            {"eps": 1e-5},
+            "out is what you get if the variance of a group of x is divided by 20 - 1, not by 20.",
         ),
         (
             "gelu",

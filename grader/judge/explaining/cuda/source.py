@@ -157,6 +157,9 @@ class Function:
     def is_integer(self, name: str) -> bool:
         types = [parameter.type for parameter in self.parameters if parameter.name == name]
         types += [match[1] for match in re.finditer(rf"([\w ]+?)\s+{name}\s*[=;,)]", self.body)]
+        # A later one of a declaration: int i = 0, n = 4;
+        later = rf"(?:^|[;{{}}(])\s*([\w ]+?)\s+\w+\s*=[^;{{}}]*,\s*{name}\s*[=;,]"
+        types += [match[1] for match in re.finditer(later, self.body)]
         return bool(types) and all(_INTEGER.fullmatch(kind.strip()) for kind in types)
 
     def resolved(self, expression: str) -> str:

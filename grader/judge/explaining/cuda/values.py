@@ -50,7 +50,8 @@ _UNIT = 2.0**-24
 _CANCELLING = 1e3
 # A factor in front would be divided too.
 _QUOTIENT = re.compile(
-    r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))"
+    r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*"
+    r"(?:([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))|\(\s*([A-Za-z_]\w*(?:\s*\*\s*[A-Za-z_]\w*)+)\s*\))"
 )
 _SQUARE_SUBTRACTED = re.compile(
     r"(?:/\s*\(?\s*[\w.>()\- ]{1,40}|\b\w+)\s*-\s*"
@@ -318,11 +319,12 @@ class ValueRules:
     def zero_quotient(self) -> str:
         for function in self.arguments.source.functions.values():
             for match in _QUOTIENT.finditer(function.body):
-                if function.is_integer(match[2]):
+                below = match[2] or match[3]
+                if all(function.is_integer(name.strip()) for name in below.split("*")):
+                    shown = below if match[2] else f"({below})"
                     return (
                         f"Line {function.line_at(match.start())} divides the integer {match[1]} by the integer "
-                        f"{match[2]}, which gives 0 for every {match[2]} above {match[1]}: write {match[1]}.0f / "
-                        f"{match[2]}."
+                        f"{below}, which gives 0 for every {below} above {match[1]}: write {match[1]}.0f / {shown}."
                     )
         return ""
 

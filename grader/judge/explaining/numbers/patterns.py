@@ -35,6 +35,7 @@ def pattern_of(result: Wrong) -> Pattern | None:
         _zeros,
         _capped,
         _nan_lost,
+        _of_complex,
         _turned,
         _turned_tiles,
         _repeated,
@@ -217,6 +218,42 @@ def _nan_lost(result: Wrong) -> Pattern | None:
         "nan_lost",
         f"Where {result.argument.name} must be NaN it is {told}, and nothing else is wrong: NaN is lost.",
     )
+
+
+def _of_complex(result: Wrong) -> Pattern | None:
+    """Real and imaginary parts are the last index."""
+    import torch
+
+    whole = result.want.numel() == math.prod(result.shape)
+    if not (result.argument.dtype.complex and whole) or int(result.wrong.sum()) < FEWEST:
+        return None
+    got, want = result.got.reshape(result.shape), result.want.reshape(result.shape)
+    name, count, places = result.argument.name, result.shape[-2], torch.arange(result.shape[-2])
+    choices = [
+        (
+            f"{name} is the complex conjugate of the right result: an exponent or the imaginary parts have the other "
+            "sign.",
+            want * torch.tensor([1, -1], dtype=want.dtype, device=want.device),
+        ),
+        (
+            f"Real and imaginary parts of {name} are exchanged.",
+            want.flip(-1),
+        ),
+        (
+            f"Each row of {name} has the right elements in the order 0, {count - 1}, {count - 2}, ..., 1: an exponent "
+            "has the other sign.",
+            want[..., (-places) % count, :],
+        ),
+    ]
+    bits = count.bit_length() - 1
+    if count == 1 << bits and bits > 1:
+        turned = sum((places >> bit & 1) << (bits - 1 - bit) for bit in range(bits))
+        text = f"Each row of {name} has the right elements in bit-reversed order: 1 is where {count // 2} belongs."
+        choices.append((text, want[..., turned, :]))
+    for text, other in choices:
+        if result.explains(got, other, want):
+            return Pattern("of_complex", text)
+    return None
 
 
 def _turned(result: Wrong) -> Pattern | None:

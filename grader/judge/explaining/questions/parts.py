@@ -74,6 +74,32 @@ def _layer_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
     return Part("layer_norm", (x,), compute)
 
 
+def _group_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    x, weight, bias, batch, channels, _, groups, eps = args
+    if not x.numel():
+        return None
+    of_channel = (1, channels, *[1] * (x.dim() - 2))
+
+    def compute(name: Name) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        grouped = x.reshape(batch, groups, -1)
+        mean = name(torch.mean(grouped, 2, keepdim=True), "the mean of a group of {0}", "the group's mean")
+        deviation = name(grouped - mean, "{0} - its group's mean", "the deviation from the group's mean")
+        variance = name(
+            torch.mean(deviation * deviation, 2, keepdim=True),
+            "the variance of a group of {0}",
+            "the group's variance",
+        )
+        factor = torch.rsqrt(variance + eps)
+        # As in layer_norm: a kernel may lack it in one of the two.
+        again = name(grouped - mean, "{0} - its group's mean", "the deviation from the group's mean")
+        found = (again * factor).reshape(x.shape)
+        found = found * weight.reshape(of_channel) if weight is not None else found
+        found = found + bias.reshape(of_channel) if bias is not None else found
+        return found, mean.reshape(batch, groups), factor.reshape(batch, groups)
+
+    return Part("group_norm", (x,), compute)
+
+
 def _gelu(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
     x = args[0]
     if kwargs.get("approximate", "none") != "none":
@@ -110,11 +136,13 @@ def _variance(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
     def compute(name: Name) -> torch.Tensor:
         mean = name(torch.mean(x, axes, keepdim=True), "the mean of {0}", "the mean")
         deviation = name(x - mean, "{0} - its mean", "the deviation from the mean")
-        count = x.numel() // max(mean.numel(), 1)
-        total = torch.sum(deviation * deviation, axes, keepdim=keep)
-        return name(
-            total / (count - (1 if correction is None else correction)), "the variance of {0}", "the variance"
-        )
+        if correction == 0:
+            found = torch.mean(deviation * deviation, axes, keepdim=keep)
+        else:
+            count = x.numel() // max(mean.numel(), 1)
+            total = torch.sum(deviation * deviation, axes, keepdim=keep)
+            found = total / (count - (1 if correction is None else correction))
+        return name(found, "the variance of {0}", "the variance")
 
     return Part("var", (x,), compute)
 
@@ -128,6 +156,7 @@ PARTS: Mapping[str, Callable[[Sequence[Any], Mapping[str, Any]], Part | None]] =
     "_softmax": _softmax,
     "_log_softmax": _log_softmax,
     "native_layer_norm": _layer_norm,
+    "native_group_norm": _group_norm,
     "gelu": _gelu,
     "silu": _silu,
     "addmm": _addmm,

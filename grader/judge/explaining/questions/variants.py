@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,6 +77,8 @@ def variants(step: Step) -> Iterator[Variant]:
 def _all(step: Step) -> Iterator[Variant]:
     if step.op in _UNARY:
         yield from _unary(step)
+    if step.op in ("sqrt", "rsqrt", "add"):
+        yield from _rooted(step)
     if step.op in ("add", "sub", "mul", "div"):
         yield from _binary(step)
         yield from _regrouped(step)
@@ -89,6 +92,8 @@ def _all(step: Step) -> Iterator[Variant]:
         yield from _chosen(step)
     if step.op in _REDUCTIONS:
         yield from _reduced(step)
+    if step.op == "mean":
+        yield from _of_one_less(step)
     if step.op == "cumsum":
         yield from _running(step)
     if step.op in _PRODUCTS:
@@ -247,6 +252,37 @@ def _regrouped(step: Step) -> Iterator[Variant]:
 
 def _grouped(at: int, value: Any, function: Callable[[Any, Any, Any], Any]) -> Change:
     return lambda args, kwargs, made: torch.as_tensor(function(args[at], args[1 - at], value))
+
+
+def _rooted(step: Step) -> Iterator[Variant]:
+    """A small number that is added under the root, or after it."""
+    if step.op == "add":
+        for at in (0, 1):
+            parent = step.parents[at] if len(step.parents) > at else None
+            if parent is not None and parent.op == "sqrt" and not isinstance(step.args[1 - at], torch.Tensor):
+                yield (
+                    f"with sqrt({parent.operands[0]} + {step.operands[1 - at]}) in place of {step.text}",
+                    _with(lambda args, made, at: (args[at] * args[at] + args[1 - at]).sqrt(), at),
+                )
+        return
+    parent = step.parents[0]
+    if parent is None or parent.op != "add" or len(parent.operands) < 2:
+        return
+    (under, small), value = parent.operands[:2], parent.args[1]
+    if isinstance(value, torch.Tensor):
+        return
+    root = f"sqrt({under}) + {small}"
+    yield (
+        f"with {root if step.op == 'sqrt' else f'1 / ({root})'} in place of {step.text}",
+        _with(
+            lambda args, made, small: (
+                (args[0] - small).sqrt() + small
+                if step.op == "sqrt"
+                else 1 / ((args[0] - small).sqrt() + small)
+            ),
+            value,
+        ),
+    )
 
 
 def _compared(step: Step) -> Iterator[Variant]:
@@ -619,11 +655,37 @@ def _not_rescaled(op: str, tile: int) -> Change:
     return change
 
 
+def _of_one_less(step: Step) -> Iterator[Variant]:
+    if (count := _count(step)) > 2:
+        name = _with_count(step, step.names)[count]
+        yield (
+            f"if {step.text} is divided by {name} - 1, not by {name}",
+            _with(lambda args, made, count: made * (count / (count - 1)), count),
+        )
+
+
+def _count(step: Step) -> float:
+    """The number of elements that a mean is of."""
+    elements: int = step.args[0].numel()
+    return elements / max(math.prod(step.shape), 1)
+
+
+def _with_count(step: Step, names: Mapping[float, str]) -> Mapping[float, str]:
+    count = _count(step)
+    if count in names or count <= 2:
+        return names
+    pairs = itertools.combinations(names.items(), 2)
+    name = next((f"{a} * {b}" for (x, a), (y, b) in pairs if x * y == count), f"{count:,.0f}")
+    return {count: name, **names}
+
+
 def named_factor(step: Step, factor: float, names: Mapping[float, str]) -> str:
     """Empty if the factor has no meaning."""
     text = step.text
     if abs(factor + 1) < _SAME:
         return f"if {text} has the other sign"
+    if step.op == "mean":
+        names = _with_count(step, names)
     if factor <= 0 or abs(factor - 1) < 10 * _SAME:
         return ""
     for value, name in names.items():
@@ -638,8 +700,6 @@ def named_factor(step: Step, factor: float, names: Mapping[float, str]) -> str:
             if abs(factor / meant - 1) < _SAME:
                 return f"if {text} {words}"
         if step.op == "mean" and value == int(value) and value > 2:
-            if abs(factor * (value - 1) / value - 1) < _SAME / 10:
-                return f"if {text} is divided by {name} - 1, not by {name}"
             for other in {
                 1 << (int(value) - 1).bit_length(),
                 *(-(-int(value) // tile) * tile for tile in _TILES),
