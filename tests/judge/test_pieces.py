@@ -55,13 +55,17 @@ def test_pieces_make_up_the_whole(slug: str) -> None:
     for case in asked:
         found = put_together(challenge, case, 3)
         reference = challenge.reference
-        for function, got in ((reference.compute, found.outputs), (reference.magnitude, found.magnitudes)):
+        for function, got, within in (
+            (reference.compute, found.outputs, 2e-7),
+            # A scale alone, often in float32: the order of its sums depends on their shape.
+            (reference.magnitude, found.magnitudes, 1e-5),
+        ):
             if function is None:
                 continue
             whole = results_of(challenge, case, function, found.inputs, case.sizes)
             for name, values in got.items():
                 want = whole[name].to(values.dtype)
-                torch.testing.assert_close(values, want, rtol=2e-7, atol=1e-9, equal_nan=True)
+                torch.testing.assert_close(values, want, rtol=within, atol=1e-9, equal_nan=True)
 
 
 @pytest.mark.parametrize("slug", LARGE)

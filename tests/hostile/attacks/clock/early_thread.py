@@ -7,7 +7,7 @@ Gain: the time between the new values and the gate.
 Challenge: twice
 Timed: yes
 Takes: 50 ms
-Defence: charged, runtime_error
+Defence: charged, runtime_error, wrong_answer
 """
 
 import os
