@@ -36,7 +36,7 @@ class BatchLine(Strict):
 
 
 class BatchResult(Strict):
-    """A line of the answer of GET /api/v1/batches/<id>/results."""
+    """A line of the answer of GET /api/v1/batches/<batch>/results."""
 
     number: int = Field(default=0, description="in the order in which they ended, from 1")
     line: int = Field(description="of the file that was sent")

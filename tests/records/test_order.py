@@ -337,7 +337,6 @@ def test_a_batch_delays_nobody_however_long_it_waits(sessions: Sessions) -> None
     people = [add_submission(sessions, user, 5 - user, priority=practice) for user in (ada, bob)]
     # A submission by hand does not wait behind its sender's batch.
     own = add_submission(sessions, agent, 0, priority=practice)
-    again = add_submission(
-        sessions, ada, 2 * 3600, priority=order.PRIORITIES[JudgingReason.REJUDGE], rejudge_of=1
-    )
-    assert _served(sessions) == [*people, own, flood[0], flood[1], again, flood[2]]
+    rejudge = order.PRIORITIES[JudgingReason.REJUDGE]
+    again = add_submission(sessions, ada, 3 * 3600 - 10, priority=rejudge, rejudge_of=people[0])
+    assert _served(sessions) == [*people, own, flood[0], again, *flood[1:]]

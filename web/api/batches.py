@@ -21,7 +21,7 @@ api = resource("batches", "Submissions in bulk")
 
 
 class BatchPath(BaseModel):
-    id: str
+    batch: str
 
 
 class ResultsQuery(BaseModel):
@@ -63,29 +63,29 @@ def list_batches() -> Response:
     return cheap(batches.list_batches(platform(), current_user()))
 
 
-@api.get("/batches/<id>", responses={200: BatchView})
+@api.get("/batches/<batch>", responses={200: BatchView})
 @open_to(OWNER)
 def get_batch(path: BatchPath) -> Response:
     """How far a batch is."""
-    return cheap(batches.get_batch(platform(), current_user(), path.id))
+    return cheap(batches.get_batch(platform(), current_user(), path.batch))
 
 
-@api.get("/batches/<id>/results", responses={200: {"content": {JSON_LINES: {}}}})
+@api.get("/batches/<batch>/results", responses={200: {"content": {JSON_LINES: {}}}})
 @open_to(OWNER)
 @throttle.batch_limit
 def get_batch_results(path: BatchPath, query: ResultsQuery) -> Response:
     """Results as JSON lines, each a `BatchResult`, in the order in which they ended. Ask again with `after`; there are
     no more once the batch has `finished_at` and you have `ended` of them."""
     found = batches.results(
-        platform(), current_user(), path.id, query.after, limit=query.limit, wait_s=query.wait
+        platform(), current_user(), path.batch, query.after, limit=query.limit, wait_s=query.wait
     )
     response = Response("".join(f"{line}\n" for line in found), mimetype=JSON_LINES)
     response.headers["Cache-Control"] = "private, no-store"
     return response
 
 
-@api.post("/batches/<id>/cancel", responses={200: BatchView})
+@api.post("/batches/<batch>/cancel", responses={200: BatchView})
 @open_to(OWNER)
 def cancel_batch(path: BatchPath) -> Response:
     """Cancel all lines that have not begun. Repeating it is not an error."""
-    return answer(batches.cancel(platform(), current_user(), path.id))
+    return answer(batches.cancel(platform(), current_user(), path.batch))
