@@ -10,7 +10,7 @@ GROUPS = {
         "replay": ("judging", "Run a case of a submission again on this machine's emulated GPU"),
         "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
-        "batch": ("batches", "Submit a file of many kernels, a JSON object on each line"),
+        "batch": ("batches", "Submit many kernels, and print their results as they come"),
     },
     "Follow": {
         "status": ("submissions", "Show the state of a submission, and its report"),
