@@ -193,6 +193,25 @@ WAITING_PER_USER = 10
 # Stops loops, not people.
 QUOTA = 200
 QUOTA_HOURS = 24.0
+# A batch's lines reach the queue a few at a time. Thousands of kernels of 3 KiB each.
+BATCH_ENTRIES = 10_000
+BATCH_BYTES = 32 * MIB
+# JSON may double a source.
+BATCH_LINE_BYTES = 2 * SOURCE_BYTES
+BATCH_ID_CHARS = 128
+# Unfinished ones of one account.
+BATCHES_AT_ONCE = 4
+# Places that a batch leaves for what its sender submits by hand.
+BATCH_LEAVES_WAITING = 2
+BATCH_LEAVES_RUNS = 1
+# Parts of files, and looks at results.
+BATCH_CALLS_PER_MINUTE = 120
+# Kept results of a finished one.
+BATCH_DAYS = 30
+BATCH_RESULTS = 500
+# A call for results may wait, below proxies' usual 30 s, and holds one of a process's eight threads.
+BATCH_WAIT_SECONDS = 20.0
+BATCH_WAITS_AT_ONCE = 2
 INBOX_DECIDED = 200
 # A larger regrade keeps a GPU busy for minutes: it must be confirmed by name.
 REGRADE_UNCONFIRMED = 20

@@ -283,6 +283,9 @@ metrics_limit = limiter.shared_limit(
 )
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
 run_limit = limiter.shared_limit(f"{limits.RUN_PER_MINUTE} per minute", scope="run", key_func=_who)
+batch_limit = limiter.shared_limit(
+    f"{limits.BATCH_CALLS_PER_MINUTE} per minute", scope="batch", key_func=_who
+)
 # Buttons of the editor's form; these are runs.
 RUNS = ("run", "run-case")
 editor_limit = limiter.shared_limit(

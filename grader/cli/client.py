@@ -49,6 +49,20 @@ class Client:
     def post(self, path: str, body: object = None, headers: dict[str, str] | None = None) -> Any:
         return self._call("POST", path, body, headers)
 
+    def post_text(self, path: str, text: bytes, kind: str, **query: object) -> Any:
+        """``kind``: its media type. Raises as ``get``."""
+        headers = {"Accept": "application/json", "Content-Type": kind}
+        with self._answer("POST", f"{path}?{urlencode(query)}", text, headers) as answer:
+            return self._read(answer.status, dict(answer.getheaders()), answer.read())
+
+    def lines(self, path: str, **query: object) -> list[str]:
+        """Of an answer that is not one JSON value. Raises as ``get``."""
+        with self._answer("GET", f"{path}?{urlencode(query)}", None, {}) as answer:
+            raw = answer.read()
+            if answer.status != 200:
+                self._read(answer.status, dict(answer.getheaders()), raw)
+            return [line for line in raw.decode("utf-8", "replace").split("\n") if line]
+
     def put(self, path: str, body: object) -> Any:
         return self._call("PUT", path, body)
 

@@ -11,6 +11,7 @@ GROUPS = {
         "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
         "mcp": ("mcp", "Serve coding agents over MCP: list, show, run, profile, submit, compare"),
+        "batch": ("batches", "Submit many kernels, and print their results as they come"),
     },
     "Follow": {
         "status": ("submissions", "Show the state of a submission, and its report"),

@@ -1,4 +1,5 @@
-"""Repairs after dead processes: expired leases, missing wake-ups, silent workers, orphaned boxes."""
+"""Repairs after dead processes (expired leases, missing wake-ups, silent workers, orphaned boxes), and lets batches'
+entries into the queue."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from grader.service.operation import retention
 from grader.service.operation.queues import issue_missing_wakeups
 from grader.service.periodic import Periodic
 from grader.service.platform import Platform
+from grader.service.submissions import batches
 from grader.settings import Settings
 
 log = get_logger(__name__)
@@ -34,6 +36,7 @@ class Swept:
     boxes: int = 0
     pruned: int = 0
     deleted: int = 0
+    admitted: int = 0
 
 
 class ExpiryGuard:
@@ -74,6 +77,7 @@ def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | 
         boxes=_part("boxes", lambda: boxes.reap() if boxes else 0),
         pruned=_part("prune", lambda: retention.prune_if_due(platform)),
         deleted=_part("deletions", lambda: deletion.carry_out(platform)),
+        admitted=_part("batches", lambda: batches.admit_all(platform)),
     )
     if done != Swept():
         log.info("swept", **done.__dict__)

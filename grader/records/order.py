@@ -38,9 +38,12 @@ PRIORITIES = {
     JudgingReason.PRACTICE: -10,
     JudgingReason.REJUDGE: -20,
 }
+# A batch's submissions are behind those of people, and patience never raises them, so no program can delay a class.
+# Equal to rejudges: neither starves the other.
+BATCH = PRIORITIES[JudgingReason.REJUDGE]
 _STEP = 10
-# After each such wait, a student's submission goes up by one kind (10). Rejudges stay behind all students'
-# submissions.
+# After each such wait, a student's submission goes up by one kind (10). Rejudges and batches stay behind all
+# students' submissions.
 PATIENCE = timedelta(hours=1)
 
 # A run takes about a quarter of a submission's time. Somebody watches it, so it starts two turns ahead;

@@ -71,6 +71,8 @@ def _blanked(column: str, words: str = "", exported: bool = True, **blank: objec
 COLUMNS = (
     *_removed(
         "account_deletions.user_id",
+        "batch_entries.user_id",
+        "batches.user_id",
         "comment_edits.by_id",
         "comments.submission_id",
         "course_invitations.user_id",
@@ -90,6 +92,8 @@ COLUMNS = (
     PersonalColumn("reports.submission_id", Fate.REMOVED, exported=True, with_source=True),
     # The export has their sources.
     PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
+    # Exported as the sender's.
+    PersonalColumn("batch_entries.submission_id", Fate.REMOVED, exported=False),
     # Evidence that courses must be able to show.
     _blanked("comments.author_id", text="", deleted_at=NOW),
     # Others replied.
@@ -124,6 +128,7 @@ COLUMNS = (
         idempotency_key=None,
         request_sha256=None,
         share_key=None,
+        token_key=None,
     ),
     # Answers must not leave the server.
     _blanked("quiz_questions.submission_id", exported=False, body="", given=[]),
@@ -185,6 +190,8 @@ _LEFT_OUT = frozenset(
         "sha256",
         "device_sha256",
         "user_sha256",
+        "token_sha256",
+        "token_key",
         "subject_sha256",
         "share_key",
         "join_code",

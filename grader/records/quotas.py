@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Insert, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Insert, and_, case, func, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from grader.records.models import QuotaRow, SubmissionRow
-from grader.schemas.submission import JudgingReason
+from grader.schemas.submission import JudgingReason, State
 
 WAITING = "waiting"
 # Waiting or running, and of the last hour; for all challenges.
@@ -79,19 +79,21 @@ def recount_waiting(session: Session, user: int, scope: str = WAITING) -> None:
     """After a restored backup or manual changes."""
     counter = select(QuotaRow.used).where(*_is(user, scope)).with_for_update()
     session.execute(counter)  # locks the counter until the count below
-    table = SubmissionRow
-    counted = table.kind == JudgingReason.RUN if scope == RUNNING else table.kind != JudgingReason.RUN
-    waiting = session.scalar(
-        select(func.count()).where(
-            table.user_id == user, table.finished_at.is_(None), table.rejudge_of.is_(None), counted
-        )
-    )
+    waiting = unfinished(session, user, scope)
     session.execute(
         update(QuotaRow)
         .where(*_is(user, scope))
-        .values(used=waiting or 0)
+        .values(used=waiting)
         .execution_options(synchronize_session=False)
     )
+
+
+def unfinished(session: Session, user: int, scope: str = WAITING) -> int:
+    """What the counter of ``WAITING`` or ``RUNNING`` counts."""
+    table = SubmissionRow
+    counted = table.kind == JudgingReason.RUN if scope == RUNNING else table.kind != JudgingReason.RUN
+    mine = (table.user_id == user, table.finished_at.is_(None), table.rejudge_of.is_(None), counted)
+    return session.scalar(select(func.count()).where(*mine)) or 0
 
 
 def read(session: Session, user: int, scope: str, now: datetime, window_s: float | None = None) -> Use:
@@ -102,6 +104,26 @@ def read(session: Session, user: int, scope: str, now: datetime, window_s: float
         return Use(row.used)
     end = row.since + timedelta(seconds=window_s)
     return Use(row.used, end) if end > now else Use(0)
+
+
+def open_of_token(session: Session, user: int, key: str) -> int:
+    table = SubmissionRow
+    mine = (table.user_id == user, table.finished_at.is_(None), table.token_key == key)
+    return session.scalar(select(func.count()).where(*mine)) or 0
+
+
+def day_of_token(session: Session, user: int, key: str, now: datetime) -> Use:
+    """Runs included; without our failures, and submissions cancelled before they ran."""
+    table, day = SubmissionRow, timedelta(days=1)
+    began = and_(
+        table.state != State.FAILED, or_(table.state != State.CANCELLED, table.claimed_at.is_not(None))
+    )
+    used, first = session.execute(
+        select(func.count(), func.min(table.created_at)).where(
+            table.user_id == user, table.token_key == key, table.created_at > now - day, began
+        )
+    ).one()
+    return Use(used, first + day) if first is not None else Use(0)
 
 
 def _is(user: int, scope: str) -> tuple[ColumnElement[bool], ...]:

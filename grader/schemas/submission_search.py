@@ -69,4 +69,5 @@ class Pruned(Strict):
     device_codes: int = 0
     runs: int = 0
     workers: int = 0
+    batches: int = 0
     notices: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field, StrictInt
 
@@ -30,6 +31,25 @@ ALL_SCOPES = tuple(Scope)
 USUAL_SCOPES = (Scope.READ, Scope.SUBMIT)
 
 _DAYS = "its life in days; by default the longest that the platform allows"
+# The account's limits hold, too, so a larger number changes nothing.
+PER_DAY = Annotated[
+    StrictInt | None,
+    Field(
+        ge=1,
+        le=1_000_000,
+        description="submissions and runs that it may make within 24 hours; by default as many "
+        "as the account",
+    ),
+]
+AT_ONCE = Annotated[
+    StrictInt | None,
+    Field(
+        ge=1,
+        le=1_000,
+        description="submissions and runs of it that may wait or run at once; by default as many "
+        "as of the account",
+    ),
+]
 
 
 class TokenBody(Strict):
@@ -42,6 +62,8 @@ class TokenBody(Strict):
     scopes: list[Scope] | None = Field(
         default=None, min_length=1, max_length=8, description="by default all that the account may have"
     )
+    per_day: PER_DAY = None
+    at_once: AT_ONCE = None
 
 
 class TokenView(Strict):
@@ -63,6 +85,8 @@ class KeptToken(Strict):
     created_at: datetime
     last_used_at: datetime | None = Field(default=None, description="to within ten minutes; null if never")
     expires_at: datetime
+    per_day: PER_DAY = None
+    at_once: AT_ONCE = None
     current: bool = Field(description="the call was made with it")
 
 
@@ -76,6 +100,8 @@ class DeviceCodeBody(Strict):
     label: str = Field(default="cli", max_length=64, description="shown to the person who approves it")
     scopes: list[Scope] = Field(default=list(USUAL_SCOPES), min_length=1, max_length=8)
     days: StrictInt | None = Field(default=None, ge=1, le=3650, description=_DAYS)
+    per_day: PER_DAY = None
+    at_once: AT_ONCE = None
 
 
 class DeviceCode(Strict):

@@ -37,6 +37,8 @@ LIMITS = {
     "submits in a minute": f"{limits.SUBMIT_PER_MINUTE}, and as many runs",
     "runs of yours": f"{limits.RUNS_PER_HOUR} in an hour",
     "runs of yours that wait or run at once": f"{limits.RUNS_AT_ONCE} ",
+    "a [batch](api.md#batches) of yours": f"{limits.BATCH_ENTRIES:,} lines and {limits.BATCH_BYTES // limits.MIB} MiB; "
+    f"{limits.BATCHES_AT_ONCE} that have not ended",
     "compiling": f"{limits.COMPILE_SECONDS:g} s of processor time, {limits.COMPILE_MEMORY_BYTES // limits.GIB} GiB",
     "compiling Triton's kernels on a GPU": f"{limits.KERNELS_OF_CALL_SECONDS:g} s in one call and "
     f"{limits.KERNELS_OF_SUBMISSION_SECONDS:g} s in all of a submission",

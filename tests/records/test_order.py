@@ -326,3 +326,17 @@ def test_a_drained_worker_claims_nothing_and_does_not_count(sessions: Sessions) 
     held = take(sessions, "one")
     assert held is not None
     assert held.id == row
+
+
+@pytest.mark.both_databases
+def test_a_batch_delays_nobody_however_long_it_waits(sessions: Sessions) -> None:
+    """Three hours of patience would put a student's submission above all others. A batch and a rejudge take turns."""
+    agent, ada, bob = (add_user(sessions, name) for name in ("agent", "ada", "bob"))
+    flood = [add_submission(sessions, agent, 3 * 3600 - number, priority=order.BATCH) for number in range(3)]
+    practice = order.PRIORITIES[JudgingReason.PRACTICE]
+    people = [add_submission(sessions, user, 5 - user, priority=practice) for user in (ada, bob)]
+    # A submission by hand does not wait behind its sender's batch.
+    own = add_submission(sessions, agent, 0, priority=practice)
+    rejudge = order.PRIORITIES[JudgingReason.REJUDGE]
+    again = add_submission(sessions, ada, 3 * 3600 - 10, priority=rejudge, rejudge_of=people[0])
+    assert _served(sessions) == [*people, own, flood[0], again, *flood[1:]]

@@ -17,8 +17,9 @@ def test_people_see_their_seconds_and_limit_their_tokens(
 ) -> None:
     assert "GPU time" not in visit(ada).get("/account").text
     issued = tokens.issue_token(platform, ada, "agent")
-    number = tokens.user_of_token(platform, issued.token).token
-    assert number is not None
+    used = tokens.user_of_token(platform, issued.token).token
+    assert used is not None
+    number = used.number
     spent = {"course_id": 0, "competition_id": 0, "token_id": number}
     with writing(platform.sessions) as session:
         day = utcnow().date().isoformat()

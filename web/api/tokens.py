@@ -26,7 +26,14 @@ def create_token(body: TokenBody) -> Response:
     with throttle.password_try(body.name):
         user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
-    wish = TokenRequest(body.label, lifetime, body.scopes, address=request.remote_addr or "")
+    wish = TokenRequest(
+        body.label,
+        lifetime,
+        body.scopes,
+        address=request.remote_addr or "",
+        per_day=body.per_day,
+        at_once=body.at_once,
+    )
     return answer(shown(user, tokens.issue(platform(), user, wish)), 201)
 
 

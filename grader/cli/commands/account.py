@@ -61,6 +61,24 @@ def login(
             help="How many days the token is valid (default: as long as the server allows).",
         ),
     ] = None,
+    per_day: Annotated[
+        int | None,
+        typer.Option(
+            "--per-day",
+            metavar="N",
+            min=1,
+            help="How many submissions and runs the token may make in 24 hours (default: as your account).",
+        ),
+    ] = None,
+    at_once: Annotated[
+        int | None,
+        typer.Option(
+            "--at-once",
+            metavar="N",
+            min=1,
+            help="How many of them may wait or run at once (default: as your account).",
+        ),
+    ] = None,
     password: Annotated[
         bool, typer.Option("--password", help="Ask for name and password here instead of showing a code.")
     ] = False,
@@ -74,10 +92,19 @@ def login(
     scopes = _read_scopes(scope)
     label = f"cli on {platform.node()}"[:_LABEL_CHARS]
     if name is None and not password and not password_stdin:
-        return _keep(client, sign_in(client, DeviceCodeBody(label=label, scopes=scopes, days=days)))
+        asked = DeviceCodeBody(label=label, scopes=scopes, days=days, per_day=per_day, at_once=at_once)
+        return _keep(client, sign_in(client, asked))
     user = name or _ask_name()
     secret = options.read_password(password_stdin, f"Password of {user}")
-    body = TokenBody(name=user, password=secret, label=label, days=days, scopes=scopes)
+    body = TokenBody(
+        name=user,
+        password=secret,
+        label=label,
+        days=days,
+        scopes=scopes,
+        per_day=per_day,
+        at_once=at_once,
+    )
     sent = body.model_dump(exclude_none=True, mode="json")
     return _keep(client, understood(TokenView, client.post("/tokens", sent)))
 

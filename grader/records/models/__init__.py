@@ -10,6 +10,7 @@ from grader.records.models.accounts import (
     UserRow,
 )
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
+from grader.records.models.batches import BatchEntryRow, BatchRow
 from grader.records.models.challenges import (
     BaselineRow,
     CatalogueSourceRow,
@@ -87,6 +88,8 @@ __all__ = [
     "AuditRow",
     "Base",
     "BaselineRow",
+    "BatchEntryRow",
+    "BatchRow",
     "BudgetRow",
     "CatalogueSourceRow",
     "CeilingRow",

@@ -74,6 +74,9 @@ class TokenRow(Base):
     )
     # Of the client that made it.
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS), default="", server_default="")
+    # Submissions and runs that it may make in 24 hours, and have unfinished; null: as many as the account.
+    per_day: Mapped[int | None]
+    at_once: Mapped[int | None]
 
 
 class LinkRow(Base):
@@ -121,6 +124,9 @@ class DeviceCodeRow(Base):
     scopes: Mapped[str] = mapped_column(String(64))
     # Null: the longest.
     days: Mapped[int | None]
+    # See ``TokenRow``.
+    per_day: Mapped[int | None]
+    at_once: Mapped[int | None]
     address: Mapped[str] = mapped_column(String(limits.ADDRESS_CHARS))
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     # Seconds.

@@ -27,6 +27,8 @@ from grader.schemas.submission import JudgingReason, SetAside, State
 
 # 32 random bytes, in characters that URLs need not escape.
 SHARE_KEY_CHARS = 43
+# Nobody has two tokens whose hashes begin alike.
+TOKEN_KEY_CHARS = 16
 
 
 class SubmissionRow(Base):
@@ -66,6 +68,8 @@ class SubmissionRow(Base):
     # Null in rows of early releases, like ``source_sha256``.
     request_sha256: Mapped[str | None] = mapped_column(String(64))
     source_sha256: Mapped[str | None] = mapped_column(String(64))
+    # Begins its sender's token's hash, if the token has limits of its own.
+    token_key: Mapped[str | None] = mapped_column(String(TOKEN_KEY_CHARS))
     kind: Mapped[JudgingReason] = mapped_column(
         words(JudgingReason, 16), default=JudgingReason.COURSE, server_default=JudgingReason.COURSE.value
     )

@@ -15,6 +15,7 @@ from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, NotSignedIn
 from grader.records.engine import writing
 from grader.records.models import DeviceCodeRow, IdentityRow, LinkRow, TokenRow, UserRow
+from grader.records.models.submissions import TOKEN_KEY_CHARS
 from grader.schemas.account import STAFF_ROLES, EmailBy, Role
 from grader.schemas.preferences import Preferences, of_stored
 from grader.schemas.token import ALL_SCOPES, Scope
@@ -31,6 +32,25 @@ _PASSWORD_MAX = 1024
 
 
 @dataclass(frozen=True)
+class TokenUse:
+    """The token of a call. ``per_day``, ``at_once``: limits of its own, which hold besides the account's."""
+
+    number: int
+    sha256: str
+    per_day: int | None = None
+    at_once: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Names it in rows, also after its end."""
+        return self.sha256[:TOKEN_KEY_CHARS]
+
+    @property
+    def limited(self) -> bool:
+        return self.per_day is not None or self.at_once is not None
+
+
+@dataclass(frozen=True)
 class User:
     id: int
     name: str
@@ -38,8 +58,8 @@ class User:
     scopes: frozenset[Scope] = field(default=frozenset(ALL_SCOPES), compare=False)
     preferences: Preferences = field(default=Preferences(), compare=False)
     teaches: bool = field(default=False, compare=False)
-    # Id of the API token that the call was made with.
-    token: int | None = field(default=None, compare=False)
+    # None: a session, or no call.
+    token: TokenUse | None = field(default=None, compare=False)
 
     @property
     def staff(self) -> bool:

@@ -44,6 +44,8 @@ class PendingApproval:
     granted: list[Scope]
     days: int
     created_at: datetime
+    per_day: int | None = None
+    at_once: int | None = None
 
 
 def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> DeviceCode:
@@ -61,6 +63,8 @@ def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> 
                 label=body.label,
                 scopes=tokens.join(body.scopes),
                 days=body.days,
+                per_day=body.per_day,
+                at_once=body.at_once,
                 address=address[: limits.ADDRESS_CHARS],
                 interval=limits.DEVICE_POLL_SECONDS,
                 expires_at=now + _LIFE,
@@ -91,6 +95,8 @@ def find_pending(platform: Platform, user: User, typed: str) -> PendingApproval:
         granted=[scope for scope in scopes if scope in allowed],
         days=row.days or platform.settings.token_days,
         created_at=row.created_at,
+        per_day=row.per_day,
+        at_once=row.at_once,
     )
 
 
@@ -142,7 +148,7 @@ def _take(platform: Platform, session: Session, row: DeviceCodeRow) -> tuple[Use
     lifetime = tokens.check_lifetime(platform, timedelta(days=row.days) if row.days else None)
     allowed = tokens.may_have(user)
     scopes = [scope for scope in tokens.split(row.scopes) if scope in allowed]
-    wish = TokenRequest(row.label, address=row.address)
+    wish = TokenRequest(row.label, address=row.address, per_day=row.per_day, at_once=row.at_once)
     return user, tokens.add(session, user, wish, lifetime, scopes)
 
 

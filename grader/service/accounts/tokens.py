@@ -17,7 +17,7 @@ from grader.records.engine import changed, writing
 from grader.records.models import TokenRow, UserRow, utcnow
 from grader.schemas.account import STAFF_ROLES
 from grader.schemas.token import ALL_SCOPES, KeptToken, Scope, TokenList
-from grader.service.accounts.accounts import User, of_row
+from grader.service.accounts.accounts import TokenUse, User, of_row
 from grader.service.accounts.keys import digest, new_key
 from grader.service.platform import Platform
 
@@ -35,13 +35,16 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """``lifetime`` None: the longest; ``scopes`` None: all; ``address``: the requester's."""
+    """``lifetime`` None: the longest; ``scopes`` None: all; ``address``: the requester's; ``per_day``, ``at_once``
+    None: no limits of its own."""
 
     label: str = "cli"
     lifetime: timedelta | None = None
     scopes: Iterable[Scope] | None = None
     kind: TokenKind = TokenKind.API
     address: str = ""
+    per_day: int | None = None
+    at_once: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, s
             kind=wish.kind.value,
             scopes=join(scopes),
             address=wish.address[: limits.ADDRESS_CHARS],
+            per_day=wish.per_day,
+            at_once=wish.at_once,
         )
     )
     return issued
@@ -131,11 +136,26 @@ def user_of_token(platform: Platform, token: str) -> User:
         raise NotSignedIn("This token has expired.", "Get a new one: `grader login`.")
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
+    return _caller(row, user)
+
+
+def _caller(row: TokenRow, user: UserRow) -> User:
     known = of_row(user, frozenset(split(row.scopes)))
-    if row.kind == TokenKind.API.value:
-        return replace(known, token=row.id)
-    # Includes scopes that the account got later.
-    return replace(known, scopes=frozenset(may_have(known)))
+    if row.kind == TokenKind.SESSION.value:
+        # Includes scopes that the account got later.
+        return replace(known, scopes=frozenset(may_have(known)))
+    return replace(known, token=TokenUse(row.id, row.sha256, row.per_day, row.at_once))
+
+
+def caller_later(session: Session, user: UserRow, sha256: str | None) -> User | None:
+    """Who sent a call some time ago, by the token's hash; None if the token has ended. ``sha256`` None: a session,
+    which need not last."""
+    if sha256 is None:
+        known = of_row(user)
+        return replace(known, scopes=frozenset(may_have(known)))
+    mine = (TokenRow.sha256 == sha256, TokenRow.user_id == user.id, TokenRow.expires_at > utcnow())
+    row = session.scalar(select(TokenRow).where(*mine))
+    return _caller(row, user) if row is not None and Scope.SUBMIT in split(row.scopes) else None
 
 
 def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
@@ -158,6 +178,8 @@ def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
                 created_at=row.created_at,
                 last_used_at=row.last_used_at,
                 expires_at=row.expires_at,
+                per_day=row.per_day,
+                at_once=row.at_once,
                 current=row.sha256 == mine,
             )
             for row in rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, not_, select, text
+from sqlalchemy import ColumnElement, Select, and_, delete, func, not_, or_, select, text
 from sqlalchemy.orm import Session
 
 from grader import limits
@@ -15,6 +15,7 @@ from grader.records import personal, sources
 from grader.records.engine import writing
 from grader.records.models import (
     ArtefactRow,
+    BatchRow,
     DeviceCodeRow,
     LinkRow,
     LtiScoreRow,
@@ -150,7 +151,19 @@ def _drop_some_reports(platform: Platform, before: datetime) -> int:
         return len(found)
 
 
-_Table = type[ArtefactRow | TokenRow | LinkRow | DeviceCodeRow | SubmissionRow | WorkerRow | NoticeRow]
+_Table = type[
+    ArtefactRow | TokenRow | LinkRow | DeviceCodeRow | SubmissionRow | WorkerRow | BatchRow | NoticeRow
+]
+
+
+def _kept_long_enough(now: datetime) -> ColumnElement[bool]:
+    """A batch with its entries. No token lives as long as one that never ends."""
+    return or_(
+        BatchRow.finished_at < now - timedelta(days=limits.BATCH_DAYS),
+        and_(
+            BatchRow.finished_at.is_(None), BatchRow.created_at < now - timedelta(days=2 * limits.TOKEN_DAYS)
+        ),
+    )
 
 
 def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
@@ -168,6 +181,7 @@ def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
         # With their reports. Nothing refers to a run.
         (SubmissionRow, and_(text(RUN), SubmissionRow.finished_at < now - timedelta(days=limits.RUN_DAYS))),
         (WorkerRow, gone),
+        (BatchRow, _kept_long_enough(now)),
         (NoticeRow, NoticeRow.created_at < now - timedelta(days=limits.NOTICE_DAYS)),
     ]
 

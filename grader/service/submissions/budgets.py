@@ -34,7 +34,7 @@ _NAMES: dict[Payer, tuple[InstrumentedAttribute[int], InstrumentedAttribute[str]
 
 def admit(session: Session, settings: Settings, user: User, row: SubmissionRow) -> None:
     """Notes who pays. Call it in the transaction that stores the submission. Raises TooMany."""
-    row.token_id = user.token
+    row.token_id = user.token.number if user.token is not None else None
     if gpus_of(row.device) is None:
         return
     if row.competition_id is None:
@@ -56,7 +56,7 @@ def own(platform: Platform, user: User) -> GpuTime:
         now = clock(session)
         accounts = [Account(Payer.USER, user.id)]
         if user.token is not None:
-            accounts.append(Account(Payer.TOKEN, user.token))
+            accounts.append(Account(Payer.TOKEN, user.token.number))
         limits = _limits(session, platform.settings, user, accounts)
         found = [
             _view(user.name if account.payer is Payer.USER else str(account.id), account, limit, spent)

@@ -20,10 +20,10 @@ from grader.settings import Settings
 RUN_WINDOW_S = 3600.0
 
 
-def take(session: Session, settings: Settings, user: User, slug: str, now: datetime) -> int:
+def take(session: Session, settings: Settings, user: User, slug: str, now: datetime, leaving: int = 0) -> int:
     """Returns how many more are possible. Call it in the transaction that stores the submission, with its time.
-    Raises TooMany."""
-    take_waiting(session, settings, user, now)
+    ``leaving``: places in the queue for others of the user. Raises TooMany."""
+    take_waiting(session, settings, user, now, leaving)
     scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
     used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
     if used is None:
@@ -43,9 +43,10 @@ def _take_counted(session: Session, user: User, scope: str, most: int, now: date
     return quotas.take(session, user.id, scope, most, now) is not None
 
 
-def take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
+def take_waiting(session: Session, settings: Settings, user: User, now: datetime, leaving: int = 0) -> None:
     """Raises TooMany."""
-    most = settings.waiting_per_user
+    take_of_token(session, user, now)
+    most = max(1, settings.waiting_per_user - leaving)
     if _take_counted(session, user, quotas.WAITING, most, now):
         return
     used = quotas.read(session, user.id, quotas.WAITING, now).used
@@ -55,9 +56,29 @@ def take_waiting(session: Session, settings: Settings, user: User, now: datetime
     )
 
 
-def take_run(session: Session, settings: Settings, user: User, now: datetime) -> int:
+def take_of_token(session: Session, user: User, now: datetime) -> None:
+    """A token's own limits hold besides its account's. The rows are counted: the transaction that stores one excludes
+    the user's others. Raises TooMany."""
+    token = user.token
+    if token is None or not token.limited:
+        return
+    if token.at_once is not None and quotas.open_of_token(session, user.id, token.key) >= token.at_once:
+        raise TooMany(
+            f"This token may have {token.at_once} submissions waiting or running, and has them.",
+            "Wait until one ends, or cancel one.",
+        )
+    if token.per_day is not None:
+        use = quotas.day_of_token(session, user.id, token.key, now)
+        if use.used >= token.per_day:
+            raise TooMany(
+                f"This token has used its {token.per_day} submissions within 24 h.", _until(use.frees_at, now)
+            )
+
+
+def take_run(session: Session, settings: Settings, user: User, now: datetime, leaving: int = 0) -> int:
     """Returns how many more runs are possible. Raises TooMany."""
-    most = settings.runs_at_once
+    take_of_token(session, user, now)
+    most = max(1, settings.runs_at_once - leaving)
     if not _take_counted(session, user, quotas.RUNNING, most, now):
         running = quotas.read(session, user.id, quotas.RUNNING, now).used
         raise TooMany(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from grader.records import order
 from grader.records.leases import end_cancelled
 from grader.records.models import SubmissionRow
 from grader.schemas.own_case import OwnCase
@@ -36,6 +37,8 @@ def _supersede(session: Session, new: SubmissionRow) -> None:
         select(SubmissionRow.id, SubmissionRow.attempt)
         .where(SubmissionRow.user_id == new.user_id, SubmissionRow.finished_at.is_(None))
         .where(SubmissionRow.kind == JudgingReason.RUN, SubmissionRow.challenge == new.challenge)
+        # A batch's run is nobody's last try.
+        .where(SubmissionRow.priority != order.BATCH)
         .order_by(SubmissionRow.id)
         .with_for_update()
     ).all()

@@ -194,6 +194,8 @@ def store(
         if reuse and (earlier := _judged_before(session, row)) is not None:
             return StoredSubmission(earlier, new=False, reused=True)
         row.created_at = clock(session)
+        if user.token is not None and user.token.limited:
+            row.token_key = user.token.key
         within = row.competition_id is not None or what.run
         publication.check_takes(session, user, row.challenge, row.created_at, within)
         remaining = count(session, platform, user, row)
@@ -207,11 +209,11 @@ def answer(platform: Platform, user: User, row: SubmissionRow, stored: StoredSub
     if not stored.new:
         view = get_submission(platform, user, stored.public_id)
         return view.model_copy(update={"reused": stored.reused})
-    _announce(platform, user, row, stored)
+    announce(platform, user, row, stored)
     return view_of_new(platform, user, row).model_copy(update={"remaining": stored.remaining})
 
 
-def _announce(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> None:
+def announce(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> None:
     log.info(
         "submitted",
         submission=stored.public_id,

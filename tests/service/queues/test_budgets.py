@@ -147,7 +147,7 @@ def test_a_tokens_budget_is_its_owners_and_ends_with_it(
 
     agent = token()
     assert agent.token is not None
-    number = str(agent.token)
+    number = str(agent.token.number)
     with pytest.raises(NotFound, match="no token"):
         budgets.set_budget(platform, other, Payer.TOKEN, number, BudgetBody(day_s=1))
     budgets.set_budget(platform, student, Payer.TOKEN, number, BudgetBody(day_s=1))
@@ -156,7 +156,7 @@ def test_a_tokens_budget_is_its_owners_and_ends_with_it(
     with pytest.raises(TooMany, match="This token's submissions have used"):
         submit(platform, agent, on_gpu(1))
     assert submit(platform, student, on_gpu(1)).state is State.QUEUED
-    tokens.revoke_own(platform, student, agent.token)
+    tokens.revoke_own(platform, student, agent.token.number)
     assert submit(platform, token(), on_gpu(2)).state is State.QUEUED
 
 

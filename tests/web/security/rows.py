@@ -166,6 +166,7 @@ ANSWERS = {
     400: """
         POST /account/deletion
         POST /account/email/prove
+        POST /api/v1/batches
         POST /api/v1/competitions
         POST /api/v1/courses/join
         POST /api/v1/device-codes/token
@@ -213,6 +214,9 @@ ANSWERS = {
     """,
     404: """
         POST /account/connect/<provider>
+        GET /api/v1/batches/<batch>
+        POST /api/v1/batches/<batch>/cancel
+        GET /api/v1/batches/<batch>/results
         GET /api/v1/challenges/<slug>/sources.zip
         GET /api/v1/competitions/<slug>
         GET /api/v1/competitions/<slug>/board
