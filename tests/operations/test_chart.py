@@ -21,6 +21,7 @@ from grader.metrics import host
 from grader.oidc_settings import OidcProvider
 from grader.queue.fleet.plan import read_fleet
 from grader.queue.fleet.providers import Launch, provider_of
+from grader.schemas.fleet import FleetView, PoolView
 from grader.settings import Settings, load_settings
 from grader.web.probes import probes
 from tests.components import need
@@ -315,6 +316,32 @@ def test_a_workers_probe_sees_its_counts_and_its_engine(everything: Objects, tmp
         assert not alive(at), "the engine has started again"
     finally:
         served_here.close()
+
+
+@pytest.mark.parametrize("controlled", [True, False])
+def test_the_fleets_probe_sees_a_controller(everything: Objects, tmp_path: Path, controlled: bool) -> None:
+    fleet = one(everything, "Deployment", "grader-fleet")["spec"]["template"]["spec"]["containers"][0]
+    shell = fleet["livenessProbe"]["exec"]["command"]
+    pool = PoolView(
+        name="h100", device="h100", controlled=controlled, controller="", waiting=0, wanted=0, pending=0,
+        running=0, spent=0,
+    )  # fmt: skip
+    said = tmp_path / "status.json"
+    said.write_text(FleetView(pools=[pool]).model_dump_json(indent=2))
+    own = [word.replace("grader fleet status --json", f"cat {said}") for word in shell]
+    assert own != shell
+    assert (subprocess.run(own, check=False).returncode == 0) is controlled
+
+
+def test_documented_values_are_accepted(helm: Helm) -> None:
+    page = (ROOT / "docs" / "deploying.md").read_text()
+    section = page.partition("\n## On Kubernetes\n")[2].partition("\n## ")[0]
+    found = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", section, re.M | re.S)]
+    assert [sorted(values) for values in found] == [
+        ["images", "ingress", "networkPolicy", "secret", "settings"], ["workers"],
+    ]  # fmt: skip
+    for values in found:
+        assert kinds(helm.objects({"secret": "grader"} | values), "Deployment")
 
 
 # Who may open a connection to whom, and on which port; a name in capitals is outside.
