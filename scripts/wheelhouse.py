@@ -53,6 +53,7 @@ def wanted() -> dict[str, list[str]]:
             *extras["server"],
             *extras["postgres"],
             *extras["pdf"],
+            *extras["kubernetes"],
             *others,
             ALSO,
         ],

@@ -125,6 +125,12 @@ def _slurm() -> str | None:
     return slurm.missing()
 
 
+def _helm() -> str | None:
+    from tests.operations import helm
+
+    return helm.missing()
+
+
 def _node() -> str | None:
     return None if shutil.which("node") and shutil.which("npm") else "no node and npm on the PATH"
 
@@ -157,6 +163,7 @@ _CHECKS = {
     "node": _node,
     "images": _images,
     "slurm": _slurm,
+    "helm": _helm,
 }
 
 

@@ -12,7 +12,7 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from grader import metrics
 from grader.errors import GraderError
-from grader.metrics.host import forget_dead
+from grader.metrics.host import forget_dead, forget_gone_hosts
 from grader.service.accounts import first_admin
 from grader.service.operation.exposure import check_exposure
 from grader.service.platform import open_platform
@@ -68,6 +68,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     check_exposure(host, settings.box)
     metrics.begin(settings)
     forget_dead(metrics.folder_of(settings))
+    forget_gone_hosts(metrics.folder_of(settings))
     first = _prepare(settings)
     _load_modules()
     address = f"[{host}]" if ":" in host else host

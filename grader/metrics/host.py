@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -16,6 +19,7 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 _LOOPBACK = "127.0.0.1"
+_HOST_GONE_SECONDS = 86400.0
 
 
 def exposition(folder: Path) -> bytes:
@@ -37,6 +41,27 @@ def forget_dead(folder: Path) -> int:
             path.unlink(missing_ok=True)
             gone += 1
     return gone
+
+
+def forget_gone_hosts(folder: Path) -> int:
+    """Removes folders beside ``folder`` in which nobody counted for a day: each container is a host of its own name,
+    and a web counts its probes. Returns the number."""
+    gone = 0
+    for other in folder.parent.iterdir():
+        if other == folder or time.time() - _counted_at(other) < _HOST_GONE_SECONDS:
+            continue
+        shutil.rmtree(other, ignore_errors=True)
+        gone += 1
+    return gone
+
+
+def _counted_at(folder: Path) -> float:
+    """The kernel changes a mapped file's time when it writes it back, within a minute."""
+    times = [0.0]
+    for path in (folder, *folder.glob("*.db")):
+        with suppress(FileNotFoundError):  # another web of this folder is faster
+            times.append(path.lstat().st_mtime)
+    return max(times)
 
 
 def _lives(pid: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from tests.web import builders
 # Counts of a worker and its judge, in a separate process, because a process fixes its folder of metrics once.
 _COUNT = """
 import sys
+import time
 from pathlib import Path
 from grader import metrics
 from grader.sandbox.box import BoxPurpose
@@ -61,6 +63,21 @@ def test_files_of_dead_processes_are_removed(tmp_path: Path, settings: Settings)
     alive.write_bytes(b"")
     assert host.forget_dead(folder) == 2
     assert [path.name for path in folder.iterdir()] == [alive.name]
+
+
+def test_folders_of_gone_hosts_are_removed(tmp_path: Path, settings: Settings) -> None:
+    count(tmp_path)
+    own = metrics.folder_of(settings)
+    for name, days in (("counts", 0.5), ("gone", 2)):
+        file = own.with_name(name) / "counter_1.db"
+        file.parent.mkdir()
+        file.write_bytes(b"")
+        for path in (file, file.parent):
+            os.utime(path, times=(time.time() - days * 86400,) * 2)
+    # A mapped file is newer than its folder.
+    os.utime(own.with_name("counts"), times=(1, 1))
+    assert host.forget_gone_hosts(own) == 1
+    assert sorted(path.name for path in own.parent.iterdir()) == sorted([own.name, "counts"])
 
 
 def test_one_worker_serves_the_metrics_of_a_host(settings: Settings) -> None:

@@ -164,8 +164,11 @@ class Kubernetes:
                 "The kubernetes package is missing.", "pip install 'kernel-grader[kubernetes]'"
             ) from error
         try:
-            # Else it reads the variable once, when it is imported.
-            config.load_config(config_file=os.environ.get("KUBECONFIG"))  # type: ignore[no-untyped-call]
+            # Named, because the client reads the variable once, when it is imported.
+            if (path := os.environ.get("KUBECONFIG")) or "KUBERNETES_SERVICE_HOST" not in os.environ:
+                config.load_kube_config(config_file=path)  # type: ignore[no-untyped-call]
+            else:
+                config.load_incluster_config()  # type: ignore[no-untyped-call]
         except config.ConfigException as error:
             raise ProviderError(
                 f"No cluster: {error}", "Set KUBECONFIG, or run it in the cluster."

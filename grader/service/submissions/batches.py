@@ -35,7 +35,7 @@ from grader.service.accounts import tokens
 from grader.service.accounts.accounts import User
 from grader.service.courses import admission
 from grader.service.platform import Platform
-from grader.service.submissions import batch_lines, quotas
+from grader.service.submissions import batch_lines, budgets, quotas
 from grader.service.submissions.batch_lines import ReadLine
 from grader.service.submissions.submit import announce, row_of, store
 
@@ -254,6 +254,7 @@ class _Wave:
     ) -> None:
         """In the transaction that stores the submission. Raises TooMany, NotAllowed."""
         entry = self._held(session, number)[1]
+        budgets.admit(session, platform.settings, user, row)
         if row.kind is JudgingReason.RUN:
             quotas.take_run(session, platform.settings, user, row.created_at, limits.BATCH_LEAVES_RUNS)
         else:

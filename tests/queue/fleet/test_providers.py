@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import trustme
+from kubernetes.config import incluster_config
 
 from grader.queue.fleet.plan import CommandOptions, KubernetesOptions, Pool, SlurmOptions
 from grader.queue.fleet.providers import Command, Kubernetes, Launch, Listed, ProviderError, Slurm
+from tests.queue.fleet.kubernetes_api import kubeconfig, served
 
 # Starts a process that a list finds by the file it leaves.
 _SCRIPT = """\
@@ -94,57 +91,6 @@ def test_a_machine_without_slurm_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
         Slurm(SlurmOptions()).list("own")
 
 
-class ApiServer(ThreadingHTTPServer):
-    jobs: dict[str, Any]
-
-
-class Api(BaseHTTPRequestHandler):
-    server: ApiServer
-
-    def do_POST(self) -> None:
-        job = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if job["metadata"]["name"] in self.server.jobs:
-            return self._answer({"kind": "Status", "message": "already exists"}, 409)
-        self.server.jobs[job["metadata"]["name"]] = job | {"status": {}}
-        return self._answer(job, 201)
-
-    def do_GET(self) -> None:
-        ((selector,),) = parse_qs(urlsplit(self.path).query).values()
-        label, _, value = selector.partition("=")
-        chosen = [job for job in self.server.jobs.values() if job["metadata"]["labels"].get(label) == value]
-        self._answer({"kind": "JobList", "apiVersion": "batch/v1", "items": chosen})
-
-    def do_DELETE(self) -> None:
-        name = urlsplit(self.path).path.rpartition("/")[2]
-        there = self.server.jobs.pop(name, None)
-        self._answer({"kind": "Status"}, 200 if there else 404)
-
-    def _answer(self, body: dict[str, Any], status: int = 200) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-@contextmanager
-def served() -> Iterator[ApiServer]:
-    server = ApiServer(("127.0.0.1", 0), Api)
-    server.jobs = {}
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 _JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -166,20 +112,7 @@ def test_kubernetes_runs_a_job_for_each_pilot(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "job.yaml").write_text(_JOB)
     options = KubernetesOptions(job="job.yaml", namespace="grader")
     with served() as server:
-        address = f"http://127.0.0.1:{server.server_address[1]}"
-        (tmp_path / "config").write_text(
-            json.dumps(
-                {
-                    "apiVersion": "v1",
-                    "kind": "Config",
-                    "clusters": [{"name": "c", "cluster": {"server": address}}],
-                    "users": [{"name": "u", "user": {}}],
-                    "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-                    "current-context": "x",
-                }
-            )
-        )
-        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig(server, tmp_path)))
         provider = Kubernetes(options, tmp_path)
         pilot = launch_of(pool_of(kubernetes=options))
         assert provider.launch(pilot) == "grader-own-1"
@@ -203,3 +136,16 @@ def test_kubernetes_runs_a_job_for_each_pilot(tmp_path: Path, monkeypatch: pytes
         assert server.jobs == {}
     with pytest.raises(ProviderError, match="Kubernetes could not be reached"):
         provider.list("own")
+
+
+def test_a_pod_uses_its_service_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.crt")
+    (tmp_path / "token").write_text("of-the-pod")
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
+    with served(authority, "of-the-pod") as server:
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+        monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(server.server_address[1]))
+        assert Kubernetes(KubernetesOptions(job="job.yaml"), tmp_path).list("own") == []
