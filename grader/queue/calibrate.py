@@ -4,13 +4,11 @@ from contextlib import closing
 from typing import Protocol
 
 from grader.device_kinds import board_of
-from grader.queue.coordinator import Coordinator
-from grader.queue.direct import DirectCoordinator
 from grader.queue.gpu_lock import hold, lock_folder
 from grader.queue.gpus import record_of
+from grader.queue.worker import make_coordinator
 from grader.records.ceilings import CalibrationKey
 from grader.sandbox.gpu import GPU_KINDS, Gpu
-from grader.service.platform import open_platform
 from grader.settings import Settings
 
 
@@ -42,8 +40,7 @@ def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> 
             record = record_of(gpu, judge)
         finally:
             judge.close()
-    coordinator: Coordinator = DirectCoordinator(open_platform(settings), "calibrate")
-    with closing(coordinator):
+    with closing(make_coordinator(settings, "calibrate")) as coordinator:
         coordinator.keep_ceilings(gauge, found, record)
     return found
 

@@ -144,8 +144,7 @@ class CompileExecutor:
             else:
                 self._finaliser.fail(held, words(error), None)
         except AWAY as error:
-            log.warning("database_away", error=type(error).__name__)
-            self._finaliser.give_back(held, "The database was away.")
+            self._finaliser.give_back_away(held, error)
         except Exception as error:
             # Any error: a submission must always finish.
             log.exception("compiling_failed")

@@ -169,7 +169,7 @@ class Coordinator(Protocol):
     def progress(self, held: Claim, state: State, view: ProgressView, begins: bool) -> ProgressView:
         """``begins``: sets ``since`` to the platform's time. Returns what was stored."""
 
-    def freeze(self, key: BaselineKey, times: Times, served: ServedVersion) -> None:
+    def freeze(self, held: Claim, key: BaselineKey, times: Times, served: ServedVersion) -> None:
         """Raises ChallengeChanged if ``served`` no longer matches its version."""
 
     def finish(

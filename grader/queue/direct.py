@@ -34,6 +34,7 @@ from grader.records.claims import Claim, ClaimRequest
 from grader.records.engine import clock, writing
 from grader.records.gpus import GpuRecord
 from grader.records.models import utcnow
+from grader.records.workers import Process
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import GpuReading
 from grader.schemas.quiz import DrawnQuestion
@@ -54,9 +55,13 @@ class DirectCoordinator:
 
     progress_s = _PROGRESS_SECONDS
 
-    def __init__(self, platform: Platform, name: str) -> None:
+    def __init__(
+        self, platform: Platform, name: str, process: Process | None = None, token: int | None = None
+    ) -> None:
+        """On behalf of a worker over HTTPS with ``process`` and ``token``."""
         self.platform = platform
         self.name = name
+        self._process, self._token = process, token
 
     @property
     def heartbeat_s(self) -> float:
@@ -80,6 +85,8 @@ class DirectCoordinator:
                 clock(session),
                 worker.gpu,
                 worker.compiles,
+                self._process,
+                self._token,
             )
             session.flush()
             return workers.draining(session, self.name)
@@ -150,9 +157,12 @@ class DirectCoordinator:
     def hint(self, queue: str) -> None:
         self.platform.wakeups.hint(queue)
 
-    def claim(self, device: str, toolkit: str | None, machine: str) -> Claim | None:
+    def claim(self, device: str, toolkit: str | None, machine: str, key: str = "") -> Claim | None:
+        """``key``: a repeated one gets what the first got, or nothing if that is lost."""
         settings, wakeups = self.platform.settings, self.platform.wakeups
         with writing(self.platform.sessions) as session:
+            if key and (before := workers.claimed(session, self.name, key)) is not None:
+                return claims.held_by(session, self.name, *before)
             now = clock(session)
             compiling = workers.compiling(session, now, settings.lease_s)
             # Without compile-only workers, a queue that never empties would block uncompiled submissions for
@@ -170,9 +180,11 @@ class DirectCoordinator:
                 machine=machine,
             )
             claimed = claims.claim(session, wanted)
+            held = claimed.held
+            if key and held is not None:
+                workers.note_claim(session, self.name, key, held.id, held.attempt)
         if claimed.returned:
             wakeups.enqueue(COMPILE, len(claimed.returned))
-        held = claimed.held
         if held is not None and held.language.compiled and held.artefact is None:
             # This wake-up was another submission's: this one's goes to compilers, perhaps next to another
             # device.
@@ -181,12 +193,17 @@ class DirectCoordinator:
             wakeups.hint(KERNELS)
         return held
 
-    def claim_to_compile(self) -> Compilation | None:
+    def claim_to_compile(self, key: str = "") -> Compilation | None:
+        """``key``: as in ``claim``."""
         with writing(self.platform.sessions) as session:
             architectures = {**fixed_architectures(), **gpus.architectures(session)}
-            held = claims.claim_to_compile(
-                session, architectures, self.name, clock(session), self.platform.settings.lease_s
-            )
+            if key and (before := workers.claimed(session, self.name, key)) is not None:
+                held = claims.held_by(session, self.name, *before)
+            else:
+                now, lease_s = clock(session), self.platform.settings.lease_s
+                held = claims.claim_to_compile(session, architectures, self.name, now, lease_s)
+                if key and held is not None:
+                    workers.note_claim(session, self.name, key, held.id, held.attempt)
         return Compilation(held, architectures[held.device]) if held is not None else None
 
     def load(self, slug: str) -> Challenge:
@@ -212,7 +229,7 @@ class DirectCoordinator:
             leases.progress(session, held, state, stored)
         return stored
 
-    def freeze(self, key: BaselineKey, times: Times, served: ServedVersion) -> None:
+    def freeze(self, held: Claim, key: BaselineKey, times: Times, served: ServedVersion) -> None:
         with writing(self.platform.sessions) as session:
             versions.check_unchanged(session, served)
             baselines.freeze(session, key, times)

@@ -101,8 +101,7 @@ class Executor:
             log.exception("judge_failed")
             self._judge_failed(held, words(error), None)
         except AWAY as error:
-            log.warning("database_away", error=type(error).__name__)
-            self._finaliser.give_back(held, "The database was away.")
+            self._finaliser.give_back_away(held, error)
         except Exception as error:
             # Any error: a submission must always finish.
             log.exception("judge_failed")
@@ -144,7 +143,9 @@ class Executor:
         if outcome.baselines:
             # The challenge may have a new version since it was loaded.
             judged = replace(key, version=outcome.report.version)
-            self._finaliser.write(lambda: self._coordinator.freeze(judged, outcome.baselines, served.version))
+            self._finaliser.write(
+                lambda: self._coordinator.freeze(held, judged, outcome.baselines, served.version)
+            )
         return outcome
 
     def _artefact(self, held: Claim, challenge: Challenge) -> Artefact | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from grader import metrics
 from grader.errors import ChallengeChanged, ChallengeInvalid, GraderError
 from grader.logs import get_logger
-from grader.queue.coordinator import AWAY, Coordinator
+from grader.queue.coordinator import AWAY, Coordinator, ServerAway
 from grader.records.claims import Claim
 from grader.schemas.quiz import DrawnQuestion
 from grader.schemas.report import Report
@@ -50,6 +50,12 @@ class Finaliser:
         state = self.write(lambda: self._coordinator.give_back(held, why))
         log.info("let_go", state=state.value if state else "lost")
         self._back_in_queue(held, state)
+
+    def give_back_away(self, held: Claim, error: Exception) -> None:
+        """The platform did not answer meanwhile. Counts no attempt."""
+        part = "server" if isinstance(error, ServerAway) else "database"
+        log.warning(f"{part}_away", error=type(error).__name__)
+        self.give_back(held, f"The {part} was away.")
 
     def fail(self, held: Claim, error: str, report: Report | None) -> None:
         """Counts, unless this worker is ending: its judge and boxes often end a moment before it."""

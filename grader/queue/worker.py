@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader import limits, logs, metrics
 from grader.device_kinds import board_of, kind_of, languages_of
-from grader.errors import BoxUnavailable, JudgeFailure
+from grader.errors import BadRequest, BoxUnavailable, JudgeFailure
 from grader.languages import ON_EMULATED, Language
 from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
@@ -30,10 +30,12 @@ from grader.queue.heartbeat import Heartbeat
 from grader.queue.judge import Judge
 from grader.queue.loop import Stopper
 from grader.queue.pilot import Pilot, PilotLimits
+from grader.queue.remote import RemoteCoordinator
 from grader.queue.sweeper import Reaper, Sweeper, sweep
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.toolkit import INSTALL, nvcc_version
 from grader.schemas.hardware import GpuReading
+from grader.service.periodic import Periodic
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.wakeups import CHECK, COMPILE, KERNELS, run_queue
@@ -91,7 +93,7 @@ def run_worker(
             gpu.uuid if gpu is not None else None,
             compiler is not None,
         )
-        coordinator = stack.enter_context(closing(_coordinator(settings, name or _name(gpu))))
+        coordinator = stack.enter_context(closing(make_coordinator(settings, name or _name(gpu))))
         heartbeat = stack.enter_context(_on_duty(settings, coordinator, entry, boxes, burst, stopper))
         if gpu is not None:
             gpu_health = GpuHealth(coordinator, judge, gpu, stopper.stop)
@@ -149,7 +151,9 @@ def run_compile_worker(
         stack.callback(compiler.close)
         compiled = [language for language in Language if language.compiled]
         entry = Registration("", compiled, None, compiles=True)
-        coordinator = stack.enter_context(closing(_coordinator(settings, name or f"{_name(None)}-compile")))
+        coordinator = stack.enter_context(
+            closing(make_coordinator(settings, name or f"{_name(None)}-compile"))
+        )
         heartbeat = stack.enter_context(_on_duty(settings, coordinator, entry, boxes, burst, stopper))
         executor = CompileExecutor(coordinator, compiler, heartbeat, stopper.event)
 
@@ -165,8 +169,16 @@ def run_compile_worker(
     return stopper.signalled
 
 
-def _coordinator(settings: Settings, name: str) -> Coordinator:
-    return DirectCoordinator(open_platform(settings), name)
+def make_coordinator(settings: Settings, name: str) -> Coordinator:
+    """Over HTTPS if the settings name a server. Raises BadRequest without a token for it."""
+    if not settings.worker_server:
+        return DirectCoordinator(open_platform(settings), name)
+    if not settings.worker_token:
+        raise BadRequest(
+            f"A worker of {settings.worker_server} needs a worker's token.",
+            "Staff issue one: grader admin worker token NAME. Set GRADER_WORKER_TOKEN to it.",
+        )
+    return RemoteCoordinator(settings.worker_server, settings.worker_token, name, settings.data_dir)
 
 
 @contextmanager
@@ -187,6 +199,8 @@ def _on_duty(
         stack.callback(heartbeat.close)
         if coordinator.platform is not None:
             _start_sweeping(coordinator.platform, boxes, stack, once=burst)
+        else:
+            _start_reaping(settings, boxes, stack, once=burst)
         if served := serve_figures(settings, metrics.folder_of(settings)):
             stack.callback(served.close)
         yield heartbeat
@@ -294,6 +308,29 @@ def _start_sweeping(platform: Platform, boxes: Reaper, stack: ExitStack, once: b
     sender = GradeSender(platform)
     sender.start()
     stack.callback(sender.close)
+
+
+class _BoxReaper(Periodic):
+    """On a host whose workers sweep nothing else."""
+
+    def __init__(self, boxes: Reaper, pause_s: float) -> None:
+        super().__init__("reaper", pause_s, at_once=True)
+        self._boxes = boxes
+
+    def run_once(self) -> None:
+        try:
+            self._boxes.reap()
+        except Exception as error:
+            log.warning("sweep_part_failed", part="boxes", error=f"{type(error).__name__}: {error}")
+
+
+def _start_reaping(settings: Settings, boxes: Reaper, stack: ExitStack, once: bool) -> None:
+    reaper = _BoxReaper(boxes, settings.sweep_s)
+    if once:
+        reaper.run_once()
+        return
+    reaper.start()
+    stack.callback(reaper.close)
 
 
 def _judge(settings: Settings, gpu: Gpu | None) -> Judge:

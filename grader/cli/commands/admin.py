@@ -28,7 +28,7 @@ app = make_app()
 admin = make_app()
 app.add_typer(admin, name="admin", help="Manage versions, queues, workers and stored data.")
 admin.add_typer(queues.queue, name="queue", help="Pause and resume queues.")
-admin.add_typer(queues.worker, name="worker", help="Drain and resume workers.")
+admin.add_typer(queues.worker, name="worker", help="Drain and resume workers, and issue their tokens.")
 operations.register(admin)
 stored_data.register(admin)
 

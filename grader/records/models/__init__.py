@@ -75,6 +75,7 @@ from grader.records.models.workers import (
     PilotState,
     PoolRow,
     WorkerRow,
+    WorkerTokenRow,
 )
 
 __all__ = [
@@ -156,6 +157,7 @@ __all__ = [
     "VersionRow",
     "VoidRow",
     "WorkerRow",
+    "WorkerTokenRow",
     "new_public_id",
     "utcnow",
 ]
