@@ -144,8 +144,10 @@ WAKEUP_BYTES = 4 * KIB
 WORK_WAIT_SECONDS = 20.0
 # Per web process; each waits in a thread of its own, which sleeps.
 WORK_WAITING = 128
+# Larger libraries are sent in parts, which fit into REQUEST_BYTES as text.
+ARTEFACT_PART_BYTES = 1 * MIB
 # A worker's request, unpacked: a report has at most a few MiB.
-WORKER_BODY_BYTES = 128 * MIB
+WORKER_BODY_BYTES = 32 * MIB
 # SQLite files up to this size get a full check at start, larger ones a check page by page for at most
 # INTEGRITY_SECONDS, at 200 MiB/s.
 INTEGRITY_BYTES = 256 * MIB

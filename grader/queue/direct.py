@@ -273,6 +273,10 @@ class DirectCoordinator:
         with writing(self.platform.sessions) as session:
             artefacts.store(session, artefact, clock(session))
 
+    def forget_artefact(self, key: str) -> None:
+        with writing(self.platform.sessions) as session:
+            artefacts.forget(session, key)
+
     def waiting_kernels(self) -> list[WaitingSource]:
         with self.platform.sessions() as session:
             if workers.draining(session, self.name):

@@ -5,6 +5,7 @@ database's password nor Redis.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import secrets
 import shutil
@@ -23,7 +24,7 @@ from grader import __version__, data_folder, errors, limits, logs
 from grader.challenge import bundle
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
-from grader.errors import BadBundle, BadRequest, GraderError, NotSignedIn
+from grader.errors import BadBundle, BadRequest, Conflict, GraderError, NotSignedIn, Unreachable
 from grader.logs import get_logger
 from grader.queue.coordinator import (
     Compilation,
@@ -60,6 +61,7 @@ from grader.queue.worker_calls import (
     LetGo,
     LookCall,
     Looked,
+    PartCall,
     ProgressCall,
     Progressed,
     RegisterCall,
@@ -142,7 +144,10 @@ class RemoteCoordinator:
     def register(self, worker: Registration) -> bool:
         process = Process(socket.gethostname(), os.getpid())
         body = RegisterCall(worker=self.name, registration=worker, process=process)
-        found = self._ask("register", body, Registered)
+        try:
+            found = self._ask("register", body, Registered)
+        except ServerAway as error:
+            raise Unreachable(str(error), "A service manager may start the worker again.") from error
         self.heartbeat_s, self.attempts = found.heartbeat_s, found.attempts
         return found.draining
 
@@ -330,7 +335,7 @@ class RemoteCoordinator:
         return self._ask("artefact/use", KeyCall(worker=self.name, key=key), Done).done
 
     def keep_artefact(self, artefact: Artefact) -> None:
-        self._ask("artefact/keep", ArtefactCall(worker=self.name, artefact=artefact, reserved=False), Done)
+        self._keep(artefact, reserved=False)
 
     def waiting_kernels(self) -> list[WaitingSource]:
         return self._ask("kernels", WorkerCall(worker=self.name), WaitingKernels).sources
@@ -339,7 +344,21 @@ class RemoteCoordinator:
         return self._ask("kernels/reserve", ReserveCall(worker=self.name, key=key, user=user), Done).done
 
     def fill_kernels(self, artefact: Artefact) -> None:
-        self._ask("artefact/keep", ArtefactCall(worker=self.name, artefact=artefact, reserved=True), Done)
+        self._keep(artefact, reserved=True)
+
+    def _keep(self, artefact: Artefact, reserved: bool) -> None:
+        library, size, parts = artefact.library, limits.ARTEFACT_PART_BYTES, []
+        if len(library) > size:
+            for begin in range(0, len(library), size):
+                part = library[begin : begin + size]
+                parts.append(hashlib.sha256(part).hexdigest())
+                self._ask("artefact/part", PartCall(worker=self.name, sha256=parts[-1], library=part), Done)
+            artefact = artefact.model_copy(update={"library": b""})
+        body = ArtefactCall(worker=self.name, artefact=artefact, parts=parts, reserved=reserved)
+        try:
+            self._ask("artefact/keep", body, Done)
+        except Conflict as error:  # a part made room for others meanwhile
+            raise ServerAway(error.message) from error
 
     def release_kernels(self, key: str) -> None:
         self._ask("kernels/release", KeyCall(worker=self.name, key=key), Done)

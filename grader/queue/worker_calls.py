@@ -18,7 +18,7 @@ from grader.records.ceilings import CalibrationKey
 from grader.records.claims import Claim
 from grader.records.gpus import GpuRecord
 from grader.records.workers import Process
-from grader.schemas.artefact import Artefact
+from grader.schemas.artefact import Artefact, Library
 from grader.schemas.hardware import GpuReading
 from grader.schemas.quiz import DrawnQuestion
 from grader.schemas.report import Report
@@ -203,8 +203,18 @@ class FoundArtefact(Strict):
     artefact: Artefact | None
 
 
+class PartCall(WorkerCall):
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    library: Library = Field(max_length=limits.ARTEFACT_PART_BYTES)
+
+
 class ArtefactCall(WorkerCall):
     artefact: Artefact
+    parts: list[str] = Field(
+        default_factory=list,
+        max_length=-(-limits.ARTEFACT_BYTES // limits.ARTEFACT_PART_BYTES),
+        description="hashes of the library's parts, sent before; empty: the artefact holds it",
+    )
     reserved: StrictBool = Field(description="it fills a reservation; otherwise it is new")
 
 

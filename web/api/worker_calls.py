@@ -19,6 +19,7 @@ from grader.records import claims, leases, queues, workers
 from grader.records.baselines import BaselineKey
 from grader.records.claims import Claim
 from grader.records.models import WorkerRow
+from grader.schemas.artefact import Artefact
 from grader.service.operation import worker_tokens
 from grader.wakeups import COMPILE, KERNELS, run_queue
 from grader.web import waiting
@@ -82,7 +83,7 @@ def _still_held(call: HeldCall) -> tuple[DirectCoordinator, Claim]:
 @api.post("/worker/register", responses={200: worker_calls.Registered})
 @open_to(WORKER)
 def register(body: worker_calls.RegisterCall) -> Response:
-    """Begin to serve. A worker of the same name is replaced, unless it is another token's or has none."""
+    """Begin to serve. A worker of the same name and token is replaced; 409 while another's is alive."""
     token, wanted = current_worker(), body.registration
     if wanted.device and (find_kind(wanted.device) is None or not token.serves(wanted.device)):
         raise NotAllowed(f"The worker token '{token.name}' does not serve the board '{wanted.device[:32]}'.")
@@ -90,7 +91,7 @@ def register(body: worker_calls.RegisterCall) -> Response:
         raise NotAllowed(f"The worker token '{token.name}' does not serve the compile queue.")
     with platform().sessions() as session:
         row = workers.find(session, body.worker)
-    if row is not None and row.token_id != token.number and (row.token_id is not None or row.ended_at is None):
+    if row is not None and row.token_id != token.number and row.ended_at is None:
         raise Conflict("Another worker has this name.", "Start it with another --name.")
     coordinator = DirectCoordinator(platform(), body.worker, body.process, token.number)
     draining = coordinator.register(wanted)
@@ -171,7 +172,9 @@ def others_compile(body: WorkerCall) -> Response:
 def wait(body: worker_calls.WaitCall) -> Response:
     """Wait for a wake-up of these queues, the first ones first."""
     row = _row(body)
-    wanted, deferred = ([queue for queue in given if _serves(row, queue)] for given in (body.queues, body.deferred))
+    wanted, deferred = (
+        [queue for queue in given if _serves(row, queue)] for given in (body.queues, body.deferred)
+    )
     if not wanted and not deferred:
         raise NotAllowed("This worker serves none of these queues.")
     try:
@@ -362,17 +365,38 @@ def use_artefact(body: worker_calls.KeyCall) -> Response:
     return answer(Done(done=_coordinator(body).use_artefact(body.key)))
 
 
+@api.post("/worker/artefact/part", responses={200: Done})
+@open_to(WORKER)
+def keep_part(body: worker_calls.PartCall) -> Response:
+    """Store a part of a large library, until the whole one is stored."""
+    # Among the artefacts: a part that nobody comes back for makes room like any of them.
+    part = Artefact(key=body.sha256, arch="", toolkit="", library=body.library, sha256=body.sha256)
+    if not part.intact:
+        raise BadRequest("The part does not have its hash.")
+    _compiling(body).keep_artefact(part)
+    return answer(Done(done=True))
+
+
 @api.post("/worker/artefact/keep", responses={200: Done})
 @open_to(WORKER)
 def keep_artefact(body: worker_calls.ArtefactCall) -> Response:
     """Store a compiled library."""
     coordinator = _compiling(body)
-    if not body.artefact.intact:
+    artefact = body.artefact
+    if body.parts:
+        found = [coordinator.artefact(part) for part in body.parts]
+        if None in found:
+            raise Conflict("A part of the library is no longer here.", "Send all its parts again.")
+        library = b"".join(part.library for part in found if part is not None)
+        artefact = artefact.model_copy(update={"library": library})
+    if not artefact.intact:
         raise BadRequest("The library does not have its hash.")
     if body.reserved:
-        coordinator.fill_kernels(body.artefact)
+        coordinator.fill_kernels(artefact)
     else:
-        coordinator.keep_artefact(body.artefact)
+        coordinator.keep_artefact(artefact)
+    for part in body.parts:
+        coordinator.forget_artefact(part)
     return answer(Done(done=True))
 
 
@@ -403,5 +427,3 @@ def _compiling(call: WorkerCall) -> DirectCoordinator:
     if not _serves(row, COMPILE):
         raise NotAllowed("This worker does not compile.")
     return DirectCoordinator(platform(), row.name)
-
-

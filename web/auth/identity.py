@@ -61,7 +61,9 @@ def current_worker() -> WorkerToken:
     """Raises NotSignedIn."""
     worker: WorkerToken | None = getattr(g, "worker", None)
     if worker is None:
-        raise NotSignedIn("This address needs a worker's token.", "Staff issue one: grader admin worker token NAME")
+        raise NotSignedIn(
+            "This address needs a worker's token.", "Staff issue one: grader admin worker token NAME"
+        )
     return worker
 
 
