@@ -142,7 +142,7 @@ PILOT_LEAD_SHARE = 0.2
 WAKEUP_BYTES = 4 * KIB
 # A worker over HTTPS asks for work this long at a time: shorter than proxies' usual 60 s.
 WORK_WAIT_SECONDS = 20.0
-# Per web process; each waits in a thread of its own, which sleeps.
+# Threads of a web process that sleep for waiting workers; as many workers wait for a thread.
 WORK_WAITING = 128
 # Larger libraries are sent in parts, which fit into REQUEST_BYTES as text.
 ARTEFACT_PART_BYTES = 1 * MIB

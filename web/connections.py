@@ -95,7 +95,7 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         if not self.waiting.threads:
             self.waiting.set_thread_count(limits.WORK_WAITING)
         with self.waiting.lock:
-            full = self.waiting.active_count + len(self.waiting.queue) >= limits.WORK_WAITING
+            full = len(self.waiting.queue) >= limits.WORK_WAITING  # for a thread
         if full:
             task.requests[0].error = Busy("Too many workers are waiting for work.")
             super().add_task(task)
