@@ -16,7 +16,17 @@ log = get_logger(__name__)
 OTHERS = 0o077
 # A folder with other files may be somebody's home or /var/lib: its mode stays.
 _OURS = frozenset(
-    {"secrets", "up.lock", "redis.sock", "metrics", "round_costs", "uploads", "backups-at-work", "lost+found"}
+    {
+        "secrets",
+        "up.lock",
+        "redis.sock",
+        "metrics",
+        "round_costs",
+        "uploads",
+        "served",
+        "backups-at-work",
+        "lost+found",
+    }
 )
 _DATABASE = "grader.sqlite3"
 

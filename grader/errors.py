@@ -199,3 +199,11 @@ class ExpiredToken(BadRequest):
 
     code = "expired_token"
     exit_code = EXIT_NOT_ALLOWED
+
+
+def kinds(base: type[GraderError] = GraderError) -> dict[str, type[GraderError]]:
+    """By code."""
+    found = {base.code: base}
+    for kind in base.__subclasses__():
+        found.update(kinds(kind))
+    return found

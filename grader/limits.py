@@ -140,6 +140,14 @@ PILOT_LEAD_SECONDS = 120.0
 PILOT_LEAD_SHARE = 0.2
 # A wake-up has a few hundred bytes.
 WAKEUP_BYTES = 4 * KIB
+# A worker over HTTPS asks for work this long at a time: shorter than proxies' usual 60 s.
+WORK_WAIT_SECONDS = 20.0
+# Threads of a web process that sleep for waiting workers; as many workers wait for a thread.
+WORK_WAITING = 128
+# Larger libraries are sent in parts, which fit into REQUEST_BYTES as text.
+ARTEFACT_PART_BYTES = 1 * MIB
+# A worker's request, unpacked: a report has at most a few MiB.
+WORKER_BODY_BYTES = 32 * MIB
 # SQLite files up to this size get a full check at start, larger ones a check page by page for at most
 # INTEGRITY_SECONDS, at 200 MiB/s.
 INTEGRITY_BYTES = 256 * MIB

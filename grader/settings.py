@@ -137,6 +137,16 @@ class Settings(BaseSettings):
         le=8,
         description="number of reverse proxies in front of the web whose X-Forwarded-* headers are trusted",
     )
+    worker_server: str = Field(
+        default="",
+        description="the server that workers here serve over HTTPS, such as https://grader.uni.edu, with "
+        "GRADER_WORKER_TOKEN; empty: they use the database and Redis",
+    )
+    worker_token: str = Field(
+        default="",
+        repr=False,
+        description="a worker's token for GRADER_WORKER_SERVER, from `grader admin worker token`",
+    )
     lock_dir: Path | None = Field(
         default=None, description="where workers lock their GPUs; all platforms of a machine share one folder"
     )

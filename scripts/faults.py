@@ -4,7 +4,9 @@ Checks that every submission ends once, with its true verdict, and measures reco
 a wiped Redis. Half of the faults strike SQLite, half PostgreSQL and its own Docker engine (as root, if
 installed). The same seed makes the same plan. Exit code 1 if anything was wrong.
 
-Usage: python scripts/faults.py [--seed N] [--faults 200] [--database sqlite|postgres] [--json] [--logs
+With ``--https``, workers have neither database nor Redis, and answers are lost, calls repeated, tokens revoked.
+
+Usage: python scripts/faults.py [--seed N] [--faults 200] [--database sqlite|postgres] [--https] [--json] [--logs
 FOLDER]
 """
 
@@ -35,9 +37,9 @@ def main() -> int:
     said = _parse()
     seed = said.seed if said.seed is not None else secrets.randbelow(2**31)
     print(f"seed {seed}", flush=True)
-    layouts = [Layout("sqlite"), Layout("postgres", docker=True)]
+    layouts = [Layout("sqlite", https=said.https), Layout("postgres", docker=True, https=said.https)]
     layouts = [layout for layout in layouts if said.database in ("", layout.database)]
-    layouts = [layout if can_use(layout) else Layout(layout.database) for layout in layouts]
+    layouts = [layout if can_use(layout) else Layout(layout.database, https=said.https) for layout in layouts]
     layouts = [layout for layout in layouts if can_use(layout)]
     each, wanted = -(-said.faults // len(layouts)), Wanted(long=said.faults >= _MANY)
     with ThreadPoolExecutor() as pool:
@@ -52,7 +54,7 @@ def main() -> int:
         print(f"{name}: {figures}")
     if said.json:
         keep(
-            "faults",
+            "faults_https" if said.https else "faults",
             {"seed": seed, "recovery_s": recovery, "runs": [_figures(outcome) for outcome in outcomes]},
         )
     return int(any(outcome.wrong for outcome in outcomes))
@@ -90,6 +92,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--database", default="", choices=["", "sqlite", "postgres"])
+    parser.add_argument(
+        "--https", action="store_true", help="workers over HTTPS, and faults of their requests"
+    )
     parser.add_argument("--faults-only", action="store_true", help="without the figures of recovery")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--logs", type=Path, help="where the logs of all parts are kept")

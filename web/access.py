@@ -16,7 +16,7 @@ from grader.service.challenges import ownership
 from grader.service.competitions import open_competition
 from grader.service.courses import courses
 from grader.service.courses.permissions import Action
-from grader.web.auth.identity import current_user
+from grader.web.auth.identity import current_user, current_worker
 from grader.web.current import platform
 
 
@@ -36,12 +36,14 @@ class Who(StrEnum):
     TEACHERS = "teachers and staff"
     STAFF = "staff"
     ADMINS = "admins"
+    # No user: by a worker's token alone.
+    WORKER = "workers with a worker's token"
 
 
 ANYONE, SIGNED_IN, READERS = Who.ANYONE, Who.SIGNED_IN, Who.READERS
 OWNER, AUTHOR, PERSON = Who.OWNER, Who.AUTHOR, Who.PERSON
 PARTY, TEACHERS_OF_AUTHOR, TEACHERS = Who.PARTY, Who.TEACHERS_OF_AUTHOR, Who.TEACHERS
-STAFF, ADMINS = Who.STAFF, Who.ADMINS
+STAFF, ADMINS, WORKER = Who.STAFF, Who.ADMINS, Who.WORKER
 
 # Caller, variables of the address. Raises NotAllowed, NotFound.
 Check = Callable[[User, dict[str, Any]], None]
@@ -109,6 +111,9 @@ def _guard() -> None:
     access = access_of(current_app.view_functions[request.endpoint])
     if access is None:
         raise NotAllowed("This route declares nobody who may use it.")
+    if access.who is WORKER:
+        current_worker()
+        return
     if not access.signed_in or not access.guard:
         return
     user = current_user()

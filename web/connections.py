@@ -59,24 +59,48 @@ class Busy(Error):  # type: ignore[misc]
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
     """Requests that hash a password (``is_slow``) have a bounded queue and threads, so they delay nobody else. One
-    address, unless ``from_proxy``, gets a part of it."""
+    address, unless ``from_proxy``, gets a part of it. Requests that wait (``waits``) have threads of their own, which
+    start with the first one."""
 
-    def __init__(self, is_slow: Callable[[str, str], bool], from_proxy: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        is_slow: Callable[[str, str], bool],
+        from_proxy: Callable[[str], bool],
+        waits: Callable[[str, str], bool],
+    ) -> None:
         super().__init__()
-        self._is_slow, self._from_proxy = is_slow, from_proxy
+        self._is_slow, self._from_proxy, self._waits = is_slow, from_proxy, waits
+        self.waiting = ThreadedTaskDispatcher()
         self.slow = ThreadedTaskDispatcher()
         self.slow.set_thread_count(limits.PASSWORDS_AT_ONCE)
 
     def add_task(self, task: ClientChannel) -> None:
         request = task.requests[0]
+        if request.error:
+            super().add_task(task)
+            return
         # Waitress drops extra leading slashes.
-        if request.error or not self._is_slow(request.command, "/" + request.path.lstrip("/")):
+        path = "/" + request.path.lstrip("/")
+        if self._waits(request.command, path):
+            self._add_waiting(task)
+        elif not self._is_slow(request.command, path):
             super().add_task(task)
         elif self._has_room(task):
             self.slow.add_task(task)
         else:
             request.error = Busy("Too many people are signing in right now. Try again in a few seconds.")
             super().add_task(task)
+
+    def _add_waiting(self, task: ClientChannel) -> None:
+        if not self.waiting.threads:
+            self.waiting.set_thread_count(limits.WORK_WAITING)
+        with self.waiting.lock:
+            full = len(self.waiting.queue) >= limits.WORK_WAITING  # for a thread
+        if full:
+            task.requests[0].error = Busy("Too many workers are waiting for work.")
+            super().add_task(task)
+        else:
+            self.waiting.add_task(task)
 
     def _has_room(self, task: ClientChannel) -> bool:
         with self.slow.lock:
@@ -89,6 +113,7 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:
         self.slow.shutdown(cancel_pending, timeout)
+        self.waiting.shutdown(cancel_pending, timeout)
         return bool(super().shutdown(cancel_pending, timeout))
 
 
@@ -203,6 +228,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         threads: int,
         from_proxy: Callable[[str], bool],
         is_slow: Callable[[str, str], bool],
+        waits: Callable[[str, str], bool] = lambda method, path: False,
     ) -> None:
         self._from_proxy = from_proxy
         self._counted = 0
@@ -222,7 +248,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         )
         # The metrics show a deep queue.
         queue_logger.setLevel(logging.ERROR)
-        dispatcher = Dispatcher(is_slow, from_proxy)
+        dispatcher = Dispatcher(is_slow, from_proxy, waits)
         dispatcher.set_thread_count(threads)
         super().__init__(
             application,

@@ -13,6 +13,7 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 from grader import metrics
 from grader.errors import GraderError
 from grader.metrics.host import forget_dead, forget_gone_hosts
+from grader.queue.sweeper import RemoteWorkersSweeper
 from grader.service.accounts import first_admin
 from grader.service.operation.exposure import check_exposure
 from grader.service.platform import open_platform
@@ -50,6 +51,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
         platform = open_platform(self.settings, migrate=False)
         DigestSender(platform).start()
+        RemoteWorkersSweeper(platform).start()
         return create_app(platform)
 
 

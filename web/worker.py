@@ -10,7 +10,7 @@ from typing import Any
 from gunicorn.workers.base import Worker as BaseWorker  # type: ignore[import-untyped]
 
 from grader import limits
-from grader.web import proxies, throttle
+from grader.web import proxies, throttle, waiting
 from grader.web.connections import Server
 
 # Longest time without a heartbeat to gunicorn.
@@ -38,12 +38,14 @@ class Worker(BaseWorker):  # type: ignore[misc]
             self.cfg.threads,
             lambda address: proxies.is_proxy(settings, address),
             throttle.hashes_password,
+            waiting.waits,
         )
         gc.collect()
         gc.freeze()  # loaded modules stay
         while self.alive and os.getppid() == self.ppid:
             self.notify()
             self._server.turn(_TURN_SECONDS)
+        waiting.ending.set()
         self._server.drain(self.cfg.graceful_timeout)
 
     def handle_exit(self, sig: int, frame: Any) -> None:

@@ -58,10 +58,7 @@ class Bundle:
     @property
     def digest(self) -> str:
         """SHA-256 over paths and contents, hex."""
-        whole = hashlib.sha256()
-        for path, data in sorted(self.files.items()):
-            whole.update(f"{path}\0{len(data)}\0".encode() + data)
-        return whole.hexdigest()
+        return _digest(self.files)
 
     @property
     def size(self) -> int:
@@ -110,24 +107,49 @@ class Bundle:
             target.write_bytes(data)
 
 
+def _digest(files: Mapping[str, bytes]) -> str:
+    whole = hashlib.sha256()
+    for path, data in sorted(files.items()):
+        whole.update(f"{path}\0{len(data)}\0".encode() + data)
+    return whole.hexdigest()
+
+
 def _run_files(bundle: Bundle) -> dict[str, bytes]:
     return {path: data for path, data in bundle.files.items() if path.endswith(_RUN)}
 
 
 def of_challenge(challenge: Challenge) -> Bundle:
     """Raises BadBundle."""
+    files = snapshot(challenge).files
+    return of_files({path: data for path, data in files.items() if not path.endswith(f"/{EXAMINED}")})
+
+
+def snapshot(challenge: Challenge) -> Bundle:
+    """All its files as they are served here, for a worker on another host; unlike an upload, it may hold anything."""
     files = {}
     for part, folder in zip(PARTS, (challenge.folder, challenge.reference_folder), strict=True):
         for path in sorted(folder.rglob("*")):
             name = f"{part}/{challenge.slug}/{path.relative_to(folder).as_posix()}"
-            if (
-                path.is_file()
-                and not path.is_symlink()
-                and not _LITTER.search(name)
-                and path.name != EXAMINED
-            ):
+            if path.is_file() and not path.is_symlink() and not _LITTER.search(name):
                 files[name] = path.read_bytes()
-    return of_files(files)
+    return Bundle(challenge.slug, challenge.manifest, files)
+
+
+def unpack_snapshot(data: bytes, slug: str, digest: str, root: Path) -> None:
+    """All files in ``root``, or nothing. Several processes may do so at once. Raises BadBundle if ``data`` is not the
+    packed snapshot with this digest.
+    """
+    inside = tuple(f"{part}/{slug}/" for part in PARTS)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    except _UNREADABLE as error:
+        raise BadBundle(f"This is not a readable ZIP archive: {error}.") from error
+    if strange := [name for name in files if not name.startswith(inside) or ".." in name.split("/")]:
+        raise BadBundle(f"'{strange[0][:100]}' is not a file of {slug}.")
+    if _digest(files) != digest:
+        raise BadBundle(f"The files of {slug} are not those that were asked for.")
+    _all_or_nothing(files, root)
 
 
 def split(files: Mapping[str, bytes]) -> list[Bundle]:
@@ -305,11 +327,17 @@ def _large(path: str, size: int) -> BadBundle:
 
 def unfold(bundle: Bundle, examined: str, root: Path) -> None:
     """All files and ``examined``, or nothing. Several processes may do so at once."""
+    _all_or_nothing({**bundle.files, f"reference/{bundle.slug}/{EXAMINED}": examined.encode()}, root)
+
+
+def _all_or_nothing(files: Mapping[str, bytes], root: Path) -> None:
     root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = Path(tempfile.mkdtemp(prefix=f".{root.name}-", dir=root.parent))
     try:
-        bundle.write(partial)
-        (partial / "reference" / bundle.slug / EXAMINED).write_text(examined, encoding="utf-8")
+        for path, data in files.items():
+            target = partial / path
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            target.write_bytes(data)
         try:
             partial.rename(root)
         except OSError:

@@ -156,7 +156,7 @@ class Client:
 
     def _as_error(self, status: int, problem: dict[str, object], headers: dict[str, str]) -> GraderError:
         """For an unknown code, a class that fits the status."""
-        known = _kinds(GraderError)
+        known = errors.kinds()
         by_status = {
             401: errors.NotSignedIn,
             403: errors.NotAllowed,
@@ -202,13 +202,6 @@ def _parse(server: str) -> SplitResult:
     if not usable:
         raise BadRequest(f"'{server}' is not a server address.", "One looks like http://127.0.0.1:8000.")
     return at
-
-
-def _kinds(base: type[GraderError]) -> dict[str, type[GraderError]]:
-    found = {base.code: base}
-    for kind in base.__subclasses__():
-        found.update(_kinds(kind))
-    return found
 
 
 def _when_again(seconds: str) -> str:

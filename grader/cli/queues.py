@@ -1,4 +1,4 @@
-"""`admin queue` and `admin worker`: pause queues and drain workers of a server."""
+"""`admin queue` and `admin worker`: pause queues, drain workers of a server, and let other hosts work for it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from grader.schemas.queue import (
     WorkerState,
 )
 from grader.schemas.submission import JudgingReason
+from grader.schemas.worker_token import NewWorkerToken, WorkerTokenList
 
 queue = make_app(remote=True)
 worker = make_app(remote=True)
@@ -32,6 +33,7 @@ _Queue = Annotated[
 _Worker = Annotated[
     str, typer.Argument(metavar="NAME", help="The worker, as `grader admin worker list` names it.")
 ]
+_Token = Annotated[str, typer.Argument(metavar="NAME", help="The token's name, such as campus-a.")]
 # The kind of the challenge's track.
 _TRACK = "track"
 _STYLES = {
@@ -111,6 +113,63 @@ def drain(name: _Worker, json: options.Json = False) -> int:
 def resume_worker(name: _Worker, json: options.Json = False) -> int:
     """Undo a drain, now or when the worker starts again."""
     return _put_workers(understood(WorkerList, connect().post(f"/workers/{segment(name)}/resume")), json)
+
+
+@worker.command()
+def token(
+    name: _Token,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--device",
+            metavar="BOARD",
+            help="A board that it may serve, or `compile`; repeat it for more (default: all).",
+        ),
+    ] = None,
+    days: Annotated[
+        int | None,
+        typer.Option("--days", min=1, metavar="N", help="Its life (default: the longest allowed)."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Issue a token for workers of other hosts, and print it once. It can do nothing else."""
+    body = {"name": name, "devices": device or [], "days": days}
+    issued = understood(NewWorkerToken, connect().post("/worker-tokens", body))
+    if json:
+        put_json(issued)
+        return 0
+    out().print(safe(issued.token))
+    say(
+        f"It ends on {moment(issued.expires_at)}, and is not shown again. On the host: set GRADER_WORKER_TOKEN to it, "
+        f"then `grader worker --server {connect().server}`.",
+        "dim",
+    )
+    return 0
+
+
+@worker.command("tokens")
+def list_tokens(json: options.Json = False) -> int:
+    """List the tokens of workers."""
+    return _put_tokens(understood(WorkerTokenList, connect().get("/worker-tokens")), json)
+
+
+@worker.command("revoke")
+def revoke_token(name: _Token, json: options.Json = False) -> int:
+    """Revoke a token of workers at once. What they hold goes back to the queue."""
+    return _put_tokens(understood(WorkerTokenList, connect().delete(f"/worker-tokens/{segment(name)}")), json)
+
+
+def _put_tokens(found: WorkerTokenList, json: bool) -> int:
+    if json:
+        put_json(found)
+        return 0
+    rows = table("token", "boards", "workers", "last used", "ends")
+    for each in found.tokens:
+        used = moment(each.last_used_at) if each.last_used_at else "never"
+        boards = safe(", ".join(each.devices) or "all")
+        rows.add_row(safe(each.name, "cyan"), boards, str(each.workers), used, moment(each.expires_at))
+    put_table(rows)
+    return 0
 
 
 def _kind(name: str) -> JudgingReason:

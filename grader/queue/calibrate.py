@@ -1,16 +1,14 @@
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Protocol
 
 from grader.device_kinds import board_of
 from grader.queue.gpu_lock import hold, lock_folder
 from grader.queue.gpus import record_of
-from grader.records import ceilings, gpus
+from grader.queue.worker import make_coordinator
 from grader.records.ceilings import CalibrationKey
-from grader.records.engine import writing
-from grader.records.models import utcnow
 from grader.sandbox.gpu import GPU_KINDS, Gpu
-from grader.service.platform import open_platform
 from grader.settings import Settings
 
 
@@ -42,13 +40,8 @@ def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> 
             record = record_of(gpu, judge)
         finally:
             judge.close()
-    platform = open_platform(settings)
-    try:
-        with writing(platform.sessions) as session:
-            ceilings.store(session, gauge, found)
-            gpus.register(session, record, utcnow())
-    finally:
-        platform.close()
+    with closing(make_coordinator(settings, "calibrate")) as coordinator:
+        coordinator.keep_ceilings(gauge, found, record)
     return found
 
 

@@ -8,14 +8,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Protocol
 
 import structlog
 
 from grader import metrics
 from grader.challenge.pattern import cases_on
-from grader.device_kinds import fixed_architectures, kind_of
+from grader.device_kinds import kind_of
 from grader.errors import BoxUnavailable
 from grader.judge.compilation import (
     artefact_of,
@@ -30,13 +29,12 @@ from grader.judge.compilation import (
 from grader.judge.environment import machine_environment
 from grader.judge.process import Cancelled
 from grader.logs import get_logger
+from grader.queue.coordinator import AWAY, Coordinator
 from grader.queue.finaliser import Finaliser, check_version, words
 from grader.queue.heartbeat import Heartbeat, HeldLease
 from grader.queue.sandbox_health import SandboxHealth
-from grader.records import ahead, artefacts, claims, gpus, leases, workers
 from grader.records.ahead import WaitingSource
 from grader.records.claims import Claim
-from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_spec
 from grader.sandbox.compiler.triton import KernelsRequest, kernels_spec
@@ -45,9 +43,7 @@ from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.artefact import Artefact
 from grader.schemas.own_case import OwnCase
 from grader.schemas.submission import ProgressView, State
-from grader.service.challenges import versions
-from grader.service.platform import Platform
-from grader.wakeups import KERNELS, run_queue
+from grader.wakeups import KERNELS
 
 log = get_logger(__name__)
 
@@ -104,19 +100,17 @@ class BoxCompiler:
 class CompileExecutor:
     def __init__(
         self,
-        platform: Platform,
+        coordinator: Coordinator,
         compiler: Compiler,
         heartbeat: Heartbeat,
-        name: str,
         stopping: threading.Event,
     ) -> None:
-        self._platform = platform
+        self._coordinator = coordinator
         self._compiler = compiler
         self._heartbeat = heartbeat
-        self._name = name
         self._stopping = stopping
-        self._finaliser = Finaliser(platform, stopping)
-        self._sandbox_health = SandboxHealth(compiler, partial(self._finaliser.set_sandbox_fault, name))
+        self._finaliser = Finaliser(coordinator, stopping)
+        self._sandbox_health = SandboxHealth(compiler, self._finaliser.set_sandbox_fault)
         self._made_kernels = False
         self._misses = 0
         self._rests_until = 0.0
@@ -125,19 +119,16 @@ class CompileExecutor:
         """Compile the next submission; False if there is none."""
         if self._stopping.is_set():
             return False
-        with writing(self._platform.sessions) as session:
-            architectures = {**fixed_architectures(), **gpus.architectures(session)}
-            held = claims.claim_to_compile(
-                session, architectures, self._name, clock(session), self._platform.settings.lease_s
-            )
-        if held is None:
+        found = self._coordinator.claim_to_compile()
+        if found is None:
             return False
+        held = found.held
         with (
-            structlog.contextvars.bound_contextvars(**held.context, worker=self._name),
+            structlog.contextvars.bound_contextvars(**held.context, worker=self._coordinator.name),
             self._heartbeat.hold(held) as lease,
         ):
-            log.info("compiling", device=held.device, architecture=architectures[held.device])
-            self._serve(held, lease, architectures[held.device])
+            log.info("compiling", device=held.device, architecture=found.architecture)
+            self._serve(held, lease, found.architecture)
         self._sandbox_health.wait(self._stopping)
         return True
 
@@ -153,29 +144,30 @@ class CompileExecutor:
             else:
                 self._finaliser.fail(held, words(error), None)
         except AWAY as error:
-            log.warning("database_away", error=type(error).__name__)
-            self._finaliser.give_back(held, "The database was away.")
+            self._finaliser.give_back_away(held, error)
         except Exception as error:
             # Any error: a submission must always finish.
             log.exception("compiling_failed")
             self._finaliser.fail(held, words(error), None)
 
     def _compile(self, held: Claim, lease: HeldLease, architecture: str) -> None:
-        challenge = self._platform.catalogue.load(held.challenge)
-        served = versions.serve(self._platform, challenge)
-        check_version(held, served.version)
+        served = self._coordinator.serve(held.challenge)
+        challenge = served.challenge
+        check_version(held, served.version.version)
         asked = OwnCase.model_validate_json(held.own_case) if held.own_case is not None else None
         request = with_names(request_of(challenge, held.language, held.source, architecture), asked)
         key = request.key()
-        if self._finaliser.write(lambda session: artefacts.use(session, key, clock(session))):
+        if self._finaliser.write(lambda: self._coordinator.use_artefact(key)):
             self._hand_on(held, key)
             return
         telling = ProgressView(label=compiler_of(held.language).progress)
-        self._finaliser.write(lambda session: leases.progress(session, held, State.COMPILING, telling))
+        self._finaliser.write(
+            lambda: self._coordinator.progress(held, State.COMPILING, telling, begins=False)
+        )
         result = self._compiler.compile(request, lambda: self._ask(lease))
         if result.ok:
             artefact = artefact_of(request, result)
-            self._finaliser.write(lambda session: artefacts.store(session, artefact, clock(session)))
+            self._finaliser.write(lambda: self._coordinator.keep_artefact(artefact))
             self._hand_on(held, key)
             return
         cases = len(cases_on(challenge, kind_of(held.device), hidden=not held.run))
@@ -185,17 +177,16 @@ class CompileExecutor:
         report = compile_error(challenge, held.language, held.device, result, cases, environment).model_copy(
             update={"breakdown_s": {"compile": seconds, "total": seconds}}
         )
-        self._finaliser.finish(held, report, served)
+        self._finaliser.finish(held, report, served.version)
 
     def _ask(self, lease: HeldLease) -> None:
         if lease.cancel_requested or lease.lost or self._stopping.is_set():
             raise Cancelled
 
     def _hand_on(self, held: Claim, key: str) -> None:
-        if not self._finaliser.write(lambda session: leases.hand_on(session, held, key, clock(session))):
+        if not self._finaliser.write(lambda: self._coordinator.hand_on(held, key)):
             raise Cancelled
         log.info("compiled")
-        self._platform.wakeups.enqueue(run_queue(held.device))
 
     @property
     def rests(self) -> bool:
@@ -208,18 +199,15 @@ class CompileExecutor:
         """
         if self._stopping.is_set() or self.rests:
             return False
-        with self._platform.sessions() as session:
-            if workers.draining(session, self._name):
-                return False
-            waiting = ahead.behind_busy_devices(session, clock(session), self._platform.settings.lease_s)
+        waiting = self._coordinator.waiting_kernels()
         for number, one in enumerate(waiting, 1):
             about = {"submission": one.public_id, **({"request": one.request_id} if one.request_id else {})}
-            with structlog.contextvars.bound_contextvars(**about, worker=self._name):
+            with structlog.contextvars.bound_contextvars(**about, worker=self._coordinator.name):
                 request = self._reserved(one)
                 if request is None:
                     continue
                 if number < len(waiting):
-                    self._platform.wakeups.hint(KERNELS)
+                    self._coordinator.hint(KERNELS)
                 self._compile_kernels(request)
                 return True
         return False
@@ -227,17 +215,13 @@ class CompileExecutor:
     def _reserved(self, one: WaitingSource) -> KernelsRequest | None:
         """None if another worker compiles them or they exist already."""
         try:
-            challenge = self._platform.catalogue.load(one.challenge)
+            challenge = self._coordinator.load(one.challenge)
             request = kernels_request(challenge, one.language, one.source, one.architecture)
             key = request.key()
         except Exception:
             log.exception("kernels_not_compiled_ahead")
             return None
-        with self._platform.sessions() as session:
-            if artefacts.known(session, key):
-                return None
-        with writing(self._platform.sessions) as session:
-            return request if artefacts.reserve(session, key, one.user, clock(session)) else None
+        return request if self._coordinator.reserve_kernels(key, one.user) else None
 
     def _compile_kernels(self, request: KernelsRequest) -> None:
         began, key = time.monotonic(), request.key()
@@ -255,8 +239,7 @@ class CompileExecutor:
             return
         if artefact.library:
             self._made_kernels, self._misses = True, 0
-            with writing(self._platform.sessions) as session:
-                artefacts.fill(session, artefact, clock(session))
+            self._coordinator.fill_kernels(artefact)
         elif not self._made_kernels:
             self._count_miss(
                 "No compilation ahead has worked yet: the boxes of this host may lack torch or Triton."
@@ -265,8 +248,7 @@ class CompileExecutor:
         log.info("kernels_compiled_ahead", seconds=seconds, bytes=len(artefact.library))
 
     def _leave_to_others(self, key: str) -> None:
-        with writing(self._platform.sessions) as session:
-            artefacts.release(session, key)
+        self._coordinator.release_kernels(key)
 
     def _count_miss(self, reason: str) -> None:
         self._misses += 1

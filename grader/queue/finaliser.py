@@ -8,20 +8,15 @@ from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import TypeVar
 
-from sqlalchemy.orm import Session
-
 from grader import metrics
 from grader.errors import ChallengeChanged, ChallengeInvalid, GraderError
 from grader.logs import get_logger
-from grader.records import leases, quizzes, workers
+from grader.queue.coordinator import AWAY, Coordinator, ServerAway
 from grader.records.claims import Claim
-from grader.records.engine import AWAY, clock, writing
 from grader.schemas.quiz import DrawnQuestion
 from grader.schemas.report import Report
 from grader.schemas.submission import State
-from grader.service.challenges import versions
 from grader.service.challenges.versions import ServedVersion
-from grader.service.platform import Platform
 
 log = get_logger(__name__)
 T = TypeVar("T")
@@ -37,35 +32,30 @@ class Finaliser:
     # A broken engine must not fail a whole queue within a second.
     pause_after_failure_s = 1.0
 
-    def __init__(self, platform: Platform, stopping: threading.Event) -> None:
-        self._platform = platform
+    def __init__(self, coordinator: Coordinator, stopping: threading.Event) -> None:
+        self._coordinator = coordinator
         self._stopping = stopping
 
     def finish(
         self, held: Claim, report: Report, served: ServedVersion, quiz: Sequence[DrawnQuestion] = ()
     ) -> None:
         """Raises ChallengeChanged if ``served`` no longer matches its version."""
-
-        def store(session: Session) -> bool:
-            # In one transaction: the judged content must not change after the first verdict.
-            versions.check_unchanged(session, served)
-            done = leases.finish(session, held, report, clock(session))
-            if done:
-                quizzes.put(session, held.id, quiz)
-            return done
-
-        stored = self.write(store)
+        stored = self.write(lambda: self._coordinator.finish(held, report, served, quiz))
         if stored:
             metrics.judged(report)
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
     def give_back(self, held: Claim, why: str = "") -> None:
         """Counts no attempt. ``why``: this worker cannot judge now."""
-        state = self.write(
-            lambda session: leases.give_back(session, held.id, held.attempt, clock(session), error=why)
-        )
+        state = self.write(lambda: self._coordinator.give_back(held, why))
         log.info("let_go", state=state.value if state else "lost")
         self._back_in_queue(held, state)
+
+    def give_back_away(self, held: Claim, error: Exception) -> None:
+        """The platform did not answer meanwhile. Counts no attempt."""
+        part = "server" if isinstance(error, ServerAway) else "database"
+        log.warning(f"{part}_away", error=type(error).__name__)
+        self.give_back(held, f"The {part} was away.")
 
     def fail(self, held: Claim, error: str, report: Report | None) -> None:
         """Counts, unless this worker is ending: its judge and boxes often end a moment before it."""
@@ -73,12 +63,7 @@ class Finaliser:
             log.warning("failure_while_stopping", error=error)
             self.give_back(held)
             return
-        cap = self._platform.settings.attempts
-        state = self.write(
-            lambda session: leases.give_back(
-                session, held.id, held.attempt, clock(session), error=error, cap=cap, report=report
-            )
-        )
+        state = self.write(lambda: self._coordinator.fail(held, error, report))
         metrics.failed(held.device)
         log.warning("our_failure", state=state.value if state else "lost", error=error)
         self._stopping.wait(self.pause_after_failure_s)
@@ -86,18 +71,17 @@ class Finaliser:
 
     def _back_in_queue(self, held: Claim, state: State | None) -> None:
         if state is State.QUEUED:
-            self._platform.wakeups.announce(held.device, held.language)
+            self._coordinator.announce(held)
 
-    def set_sandbox_fault(self, worker: str, reason: str) -> None:
+    def set_sandbox_fault(self, reason: str) -> None:
         """``reason`` is empty if it can start sandboxes."""
-        self.write(lambda session: workers.set_sandbox_fault(session, worker, reason))
+        self.write(lambda: self._coordinator.set_sandbox_fault(reason))
 
-    def write(self, change: Callable[[Session], T]) -> T:
+    def write(self, change: Callable[[], T]) -> T:
         ends = time.monotonic() + _WRITE_SECONDS
         for tries, pause in enumerate(chain(_WRITE_PAUSES_S, repeat(_WRITE_PAUSES_S[-1])), 1):
             try:
-                with writing(self._platform.sessions) as session:
-                    return change(session)
+                return change()
             except AWAY as error:
                 hurried = self._stopping.is_set() and tries > len(_WRITE_PAUSES_S)
                 if hurried or time.monotonic() > ends:

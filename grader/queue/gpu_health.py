@@ -3,21 +3,15 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
-
 from grader import limits
 from grader.errors import BoxUnavailable, GraderError
 from grader.logs import get_logger
+from grader.queue.coordinator import FAILED, Coordinator
 from grader.queue.gpus import record_of
 from grader.queue.judge import Judge
-from grader.records import ceilings, gpus, workers
 from grader.records.ceilings import CalibrationKey
-from grader.records.engine import writing
-from grader.records.models import utcnow
 from grader.sandbox.gpu import GPU_KINDS, Gpu
 from grader.service.operation.health import fix_of
-from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
@@ -25,13 +19,10 @@ log = get_logger(__name__)
 class GpuHealth:
     """``stop`` makes the worker take no other submission."""
 
-    def __init__(
-        self, platform: Platform, judge: Judge, gpu: Gpu, worker: str, stop: Callable[[], None]
-    ) -> None:
-        self._platform = platform
+    def __init__(self, coordinator: Coordinator, judge: Judge, gpu: Gpu, stop: Callable[[], None]) -> None:
+        self._coordinator = coordinator
         self._judge = judge
         self._gpu = gpu
-        self._worker = worker
         self._stop = stop
         self._driver = GPU_KINDS[gpu.kind].driver_version()
         self._failures = 0
@@ -45,10 +36,7 @@ class GpuHealth:
         """Put a good GPU into service. Raises BoxUnavailable if it is bad."""
         if self._is_bad():
             raise self.error()
-        found = record_of(self._gpu, self._judge)
-        with writing(self._platform.sessions) as session:
-            workers.back_in_service(session, self._gpu.uuid)
-            gpus.register(session, found, utcnow())
+        self._coordinator.put_in_service(record_of(self._gpu, self._judge))
 
     def record_success(self) -> None:
         self._failures = 0
@@ -56,12 +44,13 @@ class GpuHealth:
     def record_failure(self) -> bool:
         """True if the GPU turns out to be bad."""
         self._failures += 1
-        if self._failures < min(limits.BAD_GPU_FAILURES, self._platform.settings.attempts):
+        if self._failures < min(limits.BAD_GPU_FAILURES, self._coordinator.attempts):
             return False
         return self._is_bad()
 
-    def ceilings(self, session: Session) -> dict[str, float]:
-        return ceilings.read(session, CalibrationKey(self._gpu.uuid, self._driver, self._judge.torch_version))
+    @property
+    def calibration_key(self) -> CalibrationKey:
+        return CalibrationKey(self._gpu.uuid, self._driver, self._judge.torch_version)
 
     def error(self) -> BoxUnavailable:
         hint = fix_of(self._gpu.uuid, socket.gethostname())
@@ -77,8 +66,7 @@ class GpuHealth:
         log.error("gpu_out_of_service", gpu=self._gpu.uuid, reason=self.trouble)
         self._stop()
         try:
-            with writing(self._platform.sessions) as session:
-                workers.take_out_of_service(session, self._worker, self._gpu.uuid, self.trouble)
-        except SQLAlchemyError as error:
+            self._coordinator.take_out_of_service(self._gpu.uuid, self.trouble)
+        except FAILED as error:
             log.warning("alert_not_written", error=type(error).__name__)
         return True

@@ -4,22 +4,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
-
-from sqlalchemy.exc import SQLAlchemyError
 
 from grader.logs import get_logger
-from grader.records import leases, workers
+from grader.queue.coordinator import FAILED, Coordinator
 from grader.records.claims import Claim
-from grader.records.engine import clock, writing
 from grader.schemas.hardware import GpuReading
 from grader.service.periodic import Periodic
-from grader.service.platform import Platform
 
 log = get_logger(__name__)
-
-# A cancelled submission ends within about a second.
-_LOOK_SECONDS = 0.5
 
 
 @dataclass
@@ -34,14 +26,12 @@ class Heartbeat(Periodic):
 
     def __init__(
         self,
-        platform: Platform,
-        name: str,
+        coordinator: Coordinator,
         drain: Callable[[bool], None] | None = None,
         read_gpu: Callable[[], GpuReading | None] | None = None,
     ) -> None:
-        super().__init__("heart", min(_LOOK_SECONDS, platform.settings.heartbeat_s))
-        self._platform = platform
-        self._name = name
+        super().__init__("heart", coordinator.look_s)
+        self._coordinator = coordinator
         self._drain = drain
         self._read_gpu = read_gpu
         self._lease: HeldLease | None = None
@@ -57,29 +47,16 @@ class Heartbeat(Periodic):
 
     def run_once(self) -> None:
         lease = self._lease
+        beats = time.monotonic() >= self._next_beat
+        reading = self._read_gpu() if beats and self._read_gpu is not None else None
         try:
-            if time.monotonic() >= self._next_beat:
-                self._beat(lease)
-                self._next_beat = time.monotonic() + self._platform.settings.heartbeat_s
-            if lease is not None:
-                self._look(lease)
-            if self._drain is not None:
-                with self._platform.sessions() as session:
-                    draining = workers.draining(session, self._name)
-                self._drain(draining)
-        except SQLAlchemyError as error:
-            log.warning("heartbeat_missed", worker=self._name, error=type(error).__name__)
-
-    def _beat(self, lease: HeldLease | None) -> None:
-        reading = self._read_gpu() if self._read_gpu is not None else None
-        with writing(self._platform.sessions) as session:
-            now = clock(session)
-            workers.beat(session, self._name, now, reading.model_dump(mode="json") if reading else None)
-            if lease is not None:
-                leases.renew(session, lease.claim, now + timedelta(seconds=self._platform.settings.lease_s))
-
-    def _look(self, lease: HeldLease) -> None:
-        with self._platform.sessions() as session:
-            standing = leases.lease_state(session, lease.claim)
-        lease.cancel_requested = standing.cancel_requested
-        lease.lost = not standing.held
+            standing = self._coordinator.look(lease.claim if lease is not None else None, beats, reading)
+        except FAILED as error:
+            log.warning("heartbeat_missed", worker=self._coordinator.name, error=type(error).__name__)
+            return
+        if beats:
+            self._next_beat = time.monotonic() + self._coordinator.heartbeat_s
+        if lease is not None:
+            lease.cancel_requested, lease.lost = standing.cancel_requested, not standing.held
+        if self._drain is not None:
+            self._drain(standing.draining)

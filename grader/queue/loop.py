@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import math
 import signal
 import threading
-from collections.abc import Callable, Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -90,6 +92,26 @@ def take_wakeups(
         stopper.event.wait(_RECONNECT_SECONDS)
 
 
+def next_wakeup(
+    url: str, queues: Sequence[str], deferred: Sequence[str], seconds: float, ended: Callable[[], bool]
+) -> str | None:
+    """The queue of the next wake-up, which is consumed; None if none comes within ``seconds``, or ``ended``. Raises
+    redis.RedisError.
+    """
+    until = time.monotonic() + seconds
+    queues, deferred = (queues, deferred) if queues else (deferred, queues)
+    with closing(_connect(url)) as connection:
+        while True:
+            waits = min(_WAIT_SECONDS, math.ceil(until - time.monotonic()))
+            taken = take(connection, queues, waits if waits > 0 else None)
+            if taken is None and deferred:
+                taken = take(connection, deferred, None)
+            if taken is not None and consume_wakeup(connection, *taken):
+                return taken[0]
+            if ended() or time.monotonic() >= until:
+                return None
+
+
 def _connect(url: str) -> Redis:
     # redis-py's retries would delay our next check.
     connection = Redis.from_url(url, retry=Retry(NoBackoff(), 1))
@@ -122,10 +144,10 @@ def _serve(
         queue, job = taken
         if consume_wakeup(connection, queue, job):
             # Even after a stop: the executor gives the wake-up back.
-            _serve_one(queue, handlers[queue])
+            serve_one(queue, handlers[queue])
 
 
-def _serve_one(queue: str, handler: Callable[[], object]) -> None:
+def serve_one(queue: str, handler: Callable[[], object]) -> None:
     try:
         handler()
     except Exception:

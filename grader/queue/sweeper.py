@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from grader.logs import get_logger
-from grader.records import leases, workers
+from grader.records import leases, worker_tokens, workers
 from grader.records.engine import clock, writing
 from grader.service.accounts import deletion
 from grader.service.operation import retention
@@ -21,6 +23,9 @@ from grader.service.submissions import batches
 from grader.settings import Settings
 
 log = get_logger(__name__)
+
+# The last submissions of an expired token's workers.
+_AFTER_TOKENS = timedelta(days=1)
 
 
 class Reaper(Protocol):
@@ -120,6 +125,25 @@ def _reclaim(platform: Platform, watch: ExpiryGuard | None) -> int:
 def _mark_dead(platform: Platform) -> int:
     with writing(platform.sessions) as session:
         return workers.mark_dead(session, clock(session), platform.settings.lease_s)
+
+
+class RemoteWorkersSweeper(Periodic):
+    """In the web: sweeps while there are tokens of workers over HTTPS, which cannot."""
+
+    def __init__(self, platform: Platform) -> None:
+        super().__init__("sweeper", platform.settings.sweep_s)
+        self._platform = platform
+        self._watch = ExpiryGuard(platform.settings)
+
+    def run_once(self) -> None:
+        try:
+            with self._platform.sessions() as session:
+                wanted = worker_tokens.any_since(session, clock(session) - _AFTER_TOKENS)
+        except SQLAlchemyError as error:
+            log.warning("sweep_part_failed", part="tokens", error=type(error).__name__)
+            return
+        if wanted:
+            sweep(self._platform, watch=self._watch)
 
 
 class Sweeper(Periodic):

@@ -8,33 +8,34 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import limits, logs, metrics
 from grader.device_kinds import board_of, kind_of, languages_of
-from grader.errors import BoxUnavailable, JudgeFailure
+from grader.errors import BadRequest, BoxUnavailable, JudgeFailure
 from grader.languages import ON_EMULATED, Language
 from grader.logs import get_logger
 from grader.metrics.host import serve as serve_figures
 from grader.queue.checker import Checker
 from grader.queue.compile_executor import BoxCompiler, CompileExecutor, Compiler
+from grader.queue.coordinator import AWAY, Coordinator, Registration
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.gpu_health import GpuHealth
 from grader.queue.gpu_lock import hold, lock_folder
 from grader.queue.grade_sender import GradeSender
 from grader.queue.heartbeat import Heartbeat
 from grader.queue.judge import Judge
-from grader.queue.loop import Stopper, take_wakeups
+from grader.queue.loop import Stopper
 from grader.queue.pilot import Pilot, PilotLimits
+from grader.queue.remote import RemoteCoordinator
 from grader.queue.sweeper import Reaper, Sweeper, sweep
-from grader.records import workers
-from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.toolkit import INSTALL, nvcc_version
 from grader.schemas.hardware import GpuReading
+from grader.service.periodic import Periodic
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from grader.wakeups import CHECK, COMPILE, KERNELS, run_queue
@@ -48,15 +49,6 @@ _DRAINED_LOOK_SECONDS = 0.2
 _UNLIMITED = PilotLimits()
 
 _DATABASE_PAUSE_S = 1.0
-
-
-@dataclass(frozen=True)
-class _Entry:
-    name: str
-    device: str
-    languages: list[Language]
-    gpu: str | None
-    compiles: bool
 
 
 def run_worker(
@@ -95,34 +87,35 @@ def run_worker(
         compiler = compiler or _compiler_beside(boxes, settings)
         if compiler is not None:
             stack.callback(compiler.close)
-        entry = _Entry(
-            name or _name(gpu),
+        entry = Registration(
             settings.device,
             languages_of(settings.device),
             gpu.uuid if gpu is not None else None,
             compiler is not None,
         )
-        platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
+        coordinator = stack.enter_context(closing(make_coordinator(settings, name or _name(gpu))))
+        heartbeat = stack.enter_context(_on_duty(settings, coordinator, entry, boxes, burst, stopper))
         if gpu is not None:
-            gpu_health = GpuHealth(platform, judge, gpu, entry.name, stopper.stop)
+            gpu_health = GpuHealth(coordinator, judge, gpu, stopper.stop)
             gpu_health.probe_first()
         else:
             _warm_up(judge)
-        executor = Executor(platform, judge, heartbeat, entry.name, stopper.event, gpu_health)
+        executor = Executor(coordinator, settings.device, judge, heartbeat, stopper.event, gpu_health)
         handlers = {run_queue(settings.device): executor.serve_one}
         if compiler is not None:
             # After the device's queue: only idle workers compile.
-            ahead = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
+            ahead = CompileExecutor(coordinator, compiler, heartbeat, stopper.event)
             # A device's wake-up may have served an uncompiled submission, whose own wake-up this is: so serve
             # the device.
             handlers[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
-        checker = Checker(platform, boxes, entry.name, stopper)
-        handlers[CHECK] = checker.serve_one if burst else checker.wake
-        if not burst:
-            checker.start()
-            stack.callback(checker.close)
-        deferred = _deferred_to_compilers(platform) if COMPILE in handlers else tuple
-        _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
+        if coordinator.platform is not None:
+            checker = Checker(coordinator.platform, boxes, coordinator.name, stopper)
+            handlers[CHECK] = checker.serve_one if burst else checker.wake
+            if not burst:
+                checker.start()
+                stack.callback(checker.close)
+        deferred = _deferred_to_compilers(coordinator) if COMPILE in handlers else tuple
+        _serve_queues(coordinator, handlers, burst, stopper, deferred)
     if gpu_health is not None and gpu_health.trouble:
         raise gpu_health.error()
     return stopper.signalled
@@ -156,59 +149,69 @@ def run_compile_worker(
         boxes = boxes or _boxes(settings)
         compiler = compiler or BoxCompiler(boxes, settings.spare_boxes)
         stack.callback(compiler.close)
-        entry = _Entry(
-            name or f"{_name(None)}-compile",
-            "",
-            [language for language in Language if language.compiled],
-            None,
-            compiles=True,
+        compiled = [language for language in Language if language.compiled]
+        entry = Registration("", compiled, None, compiles=True)
+        coordinator = stack.enter_context(
+            closing(make_coordinator(settings, name or f"{_name(None)}-compile"))
         )
-        platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
-        executor = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
+        heartbeat = stack.enter_context(_on_duty(settings, coordinator, entry, boxes, burst, stopper))
+        executor = CompileExecutor(coordinator, compiler, heartbeat, stopper.event)
 
         def compile_ahead() -> bool:
             if executor.rests and not burst:
-                platform.wakeups.hint(KERNELS)
+                coordinator.hint(KERNELS)
             return executor.compile_ahead()
 
         # Submissions that cannot run uncompiled come first.
         handlers = {COMPILE: executor.serve_one, KERNELS: compile_ahead}
         deferred = partial(_deferred_while_resting, executor)
-        _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
+        _serve_queues(coordinator, handlers, burst, stopper, deferred)
     return stopper.signalled
+
+
+def make_coordinator(settings: Settings, name: str) -> Coordinator:
+    """Over HTTPS if the settings name a server. Raises BadRequest without a token for it."""
+    if not settings.worker_server:
+        return DirectCoordinator(open_platform(settings), name)
+    if not settings.worker_token:
+        raise BadRequest(
+            f"A worker of {settings.worker_server} needs a worker's token.",
+            "Staff issue one: grader admin worker token NAME. Set GRADER_WORKER_TOKEN to it.",
+        )
+    return RemoteCoordinator(settings.worker_server, settings.worker_token, name, settings.data_dir)
 
 
 @contextmanager
 def _on_duty(
-    settings: Settings, entry: _Entry, boxes: Reaper, burst: bool, stopper: Stopper
-) -> Iterator[tuple[Platform, Heartbeat]]:
+    settings: Settings,
+    coordinator: Coordinator,
+    entry: Registration,
+    boxes: Reaper,
+    burst: bool,
+    stopper: Stopper,
+) -> Iterator[Heartbeat]:
     """Register this process, and run its heartbeat and sweeper."""
     with ExitStack() as stack:
-        platform = open_platform(settings)
-        stack.callback(platform.close)
-        with writing(platform.sessions) as session:
-            now = clock(session)
-            workers.register(
-                session, entry.name, entry.device, entry.languages, now, entry.gpu, entry.compiles
-            )
-            session.flush()
-            stopper.drain(workers.draining(session, entry.name))
-        stack.callback(_leave, platform, entry.name)
-        heartbeat = Heartbeat(platform, entry.name, stopper.drain, _gpu_reader(entry.gpu))
+        stopper.drain(coordinator.register(entry))
+        stack.callback(coordinator.leave)
+        heartbeat = Heartbeat(coordinator, stopper.drain, _gpu_reader(entry.gpu))
         heartbeat.start()
         stack.callback(heartbeat.close)
-        _start_sweeping(platform, boxes, stack, once=burst)
+        if coordinator.platform is not None:
+            _start_sweeping(coordinator.platform, boxes, stack, once=burst)
+        else:
+            _start_reaping(settings, boxes, stack, once=burst)
         if served := serve_figures(settings, metrics.folder_of(settings)):
             stack.callback(served.close)
-        yield platform, heartbeat
-    log.info("worker_ended", worker=entry.name)
+        yield heartbeat
+    log.info("worker_ended", worker=coordinator.name)
 
 
 def _deferred_while_resting(executor: CompileExecutor) -> Collection[str]:
     return (KERNELS,) if executor.rests else ()
 
 
-def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
+def _deferred_to_compilers(coordinator: Coordinator) -> Callable[[], Collection[str]]:
     found: Collection[str] = ()
     asked = -math.inf
 
@@ -216,18 +219,15 @@ def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
         nonlocal found, asked
         if time.monotonic() - asked >= limits.HEARTBEAT_SECONDS:
             asked = time.monotonic()
-            with suppress(*AWAY), platform.sessions() as session:
-                there = workers.compiling(session, clock(session), platform.settings.lease_s)
-                alone = [worker for worker in there if not worker.device and not worker.sandbox_fault]
-                found = (COMPILE,) if alone else ()
+            with suppress(*AWAY):
+                found = (COMPILE,) if coordinator.others_compile() else ()
         return found
 
     return left
 
 
 def _serve_queues(
-    platform: Platform,
-    name: str,
+    coordinator: Coordinator,
     handlers: dict[str, Callable[[], bool]],
     burst: bool,
     stopper: Stopper,
@@ -236,13 +236,13 @@ def _serve_queues(
     def serve_or_return(queue: str) -> bool:
         try:
             served = handlers[queue]()
-            if not served and _ends(platform, name, stopper):
+            if not served and _ends(coordinator, stopper):
                 # This may be the submission's only wake-up.
-                platform.wakeups.enqueue(queue)
+                coordinator.wake(queue)
         except AWAY as error:
             log.warning("database_away", error=type(error).__name__)
             stopper.event.wait(_DATABASE_PAUSE_S)
-            platform.wakeups.enqueue(queue)
+            coordinator.wake(queue)
             return False
         if served and stopper.pilot is not None:
             stopper.pilot.served()
@@ -250,11 +250,11 @@ def _serve_queues(
 
     def still_draining() -> bool:
         try:
-            return _draining(platform, name)
+            return coordinator.draining()
         except AWAY:
             return True
 
-    stopper.still_draining = still_draining
+    name, stopper.still_draining = coordinator.name, still_draining
     if stopper.draining:
         log.warning("worker_is_drained", worker=name, hint=f"grader admin worker resume {name}")
         # A supervisor would only restart it.
@@ -265,20 +265,15 @@ def _serve_queues(
     if stopper.pilot is not None:
         stopper.pilot.served()  # starting does not count as idle
     served = {queue: partial(serve_or_return, queue) for queue in handlers}
-    take_wakeups(platform.settings.queue_url, served, burst, stopper, deferred)
+    coordinator.take_wakeups(served, burst, stopper, deferred)
     if stopper.pilot is not None and stopper.pilot.over:
         log.info("pilot_over", worker=name, reason=stopper.pilot.over)
 
 
-def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
+def _ends(coordinator: Coordinator, stopper: Stopper) -> bool:
     if not stopper.event.is_set():
-        stopper.drain(_draining(platform, name))
+        stopper.drain(coordinator.draining())
     return stopper.event.is_set() or stopper.expired() or stopper.draining
-
-
-def _draining(platform: Platform, name: str) -> bool:
-    with platform.sessions() as session:
-        return workers.draining(session, name)
 
 
 def _gpu_reader(uuid: str | None) -> Callable[[], GpuReading | None] | None:
@@ -315,9 +310,27 @@ def _start_sweeping(platform: Platform, boxes: Reaper, stack: ExitStack, once: b
     stack.callback(sender.close)
 
 
-def _leave(platform: Platform, name: str) -> None:
-    with writing(platform.sessions) as session:
-        workers.leave(session, name, clock(session))
+class _BoxReaper(Periodic):
+    """On a host whose workers sweep nothing else."""
+
+    def __init__(self, boxes: Reaper, pause_s: float) -> None:
+        super().__init__("reaper", pause_s, at_once=True)
+        self._boxes = boxes
+
+    def run_once(self) -> None:
+        try:
+            self._boxes.reap()
+        except Exception as error:
+            log.warning("sweep_part_failed", part="boxes", error=f"{type(error).__name__}: {error}")
+
+
+def _start_reaping(settings: Settings, boxes: Reaper, stack: ExitStack, once: bool) -> None:
+    reaper = _BoxReaper(boxes, settings.sweep_s)
+    if once:
+        reaper.run_once()
+        return
+    reaper.start()
+    stack.callback(reaper.close)
 
 
 def _judge(settings: Settings, gpu: Gpu | None) -> Judge:

@@ -71,6 +71,10 @@ def release(session: Session, key: str) -> None:
     session.execute(delete(ArtefactRow).where(ArtefactRow.key == key, ArtefactRow.size == 0))
 
 
+def forget(session: Session, key: str) -> None:
+    session.execute(delete(ArtefactRow).where(ArtefactRow.key == key))
+
+
 def known(session: Session, key: str) -> bool:
     return session.scalar(select(ArtefactRow.key).where(ArtefactRow.key == key)) is not None
 

@@ -12,7 +12,7 @@ from grader.languages import Language
 from grader.records import artefacts, queues, workers
 from grader.records.models import SubmissionRow
 from grader.records.order import Moments, compilable, runnable, waiting_order
-from grader.records.states import UNFINISHED, move
+from grader.records.states import ACTIVE, UNFINISHED, move
 from grader.schemas.submission import JudgingReason, State
 
 
@@ -185,18 +185,40 @@ def _take(
         started_at=started,
         progress={"since": now.isoformat()},
     )
-    if not taken:
-        return None
+    return _claim_of(row, row.attempt + 1, to) if taken else None
+
+
+def held_by(session: Session, worker: str, submission: int, attempt: int) -> Claim | None:
+    """None if ``worker`` does not hold it, or no longer."""
+    table = SubmissionRow
+    row = session.scalar(
+        select(table).where(
+            table.id == submission,
+            table.attempt == attempt,
+            table.worker == worker,
+            table.state.in_(ACTIVE),
+        )
+    )
+    return _claim_of(row, attempt, row.state) if row is not None else None
+
+
+def all_held_by(session: Session, names: Iterable[str]) -> list[Claim]:
+    table = SubmissionRow
+    rows = session.scalars(select(table).where(table.worker.in_([*names]), table.state.in_(ACTIVE)))
+    return [_claim_of(row, row.attempt, row.state) for row in rows]
+
+
+def _claim_of(row: SubmissionRow, attempt: int, state: State) -> Claim:
     return Claim(
         row.id,
-        row.attempt + 1,
+        attempt,
         row.public_id,
         row.challenge,
         row.version,
         row.language,
         row.device,
         row.source,
-        row.artefact if to is State.TESTING else None,
+        row.artefact if state is State.TESTING else None,
         row.rejudge_of is not None,
         row.request_id,
         row.kind is JudgingReason.RUN,

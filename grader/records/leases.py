@@ -112,6 +112,13 @@ def put_flags(session: Session, submission: int, flags: Collection[Flag]) -> Non
     )
 
 
+def finished(session: Session, submission: int, attempt: int) -> bool:
+    """Whether this attempt gave the verdict."""
+    table = ReportRow
+    found = select(table.submission_id).where(table.submission_id == submission, table.attempt == attempt)
+    return session.scalar(found) is not None
+
+
 def _score(report: Report, run: bool) -> dict[str, Any]:
     score = report.score
     if run:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,12 @@ from grader.records.engine import changed
 from grader.records.models import WorkerRow
 
 
+@dataclass(frozen=True)
+class Process:
+    host: str
+    pid: int
+
+
 def register(
     session: Session,
     name: str,
@@ -22,16 +29,19 @@ def register(
     now: datetime,
     gpu: str | None = None,
     compiles: bool = False,
+    process: Process | None = None,
+    token: int | None = None,
 ) -> None:
-    """``device`` is empty if it only compiles, ``gpu`` is a UUID.
+    """``device`` is empty if it only compiles, ``gpu`` is a UUID, ``process`` by default this one. ``token``: of a
+    worker over HTTPS.
 
     A row of the same name stays out of service until ``back_in_service``, and drained until ``resume``.
     """
     row = session.scalar(select(WorkerRow).where(WorkerRow.name == name)) or WorkerRow(name=name)
     row.device = device
     row.languages = ",".join(languages)
-    row.host = socket.gethostname()
-    row.pid = os.getpid()
+    process = process or Process(socket.gethostname(), os.getpid())
+    row.host, row.pid, row.token_id = process.host, process.pid, token
     row.gpu = gpu
     row.compiles = compiles
     row.started_at = row.heartbeat = now
@@ -98,6 +108,27 @@ def everyone(session: Session, since: datetime) -> list[WorkerRow]:
     drained = and_(table.drained_at.is_not(None), table.gpu.is_not(None))
     worth = or_(table.ended_at.is_(None), drained, table.out_of_service != "", table.heartbeat >= since)
     return list(session.scalars(select(table).where(worth).order_by(table.name)))
+
+
+def find(session: Session, name: str) -> WorkerRow | None:
+    return session.scalar(select(WorkerRow).where(WorkerRow.name == name))
+
+
+def of_token(session: Session, token: int) -> list[str]:
+    return [*session.scalars(select(WorkerRow.name).where(WorkerRow.token_id == token))]
+
+
+def claimed(session: Session, name: str, key: str) -> tuple[int, int] | None:
+    """Id and attempt of what the request ``key`` claimed, if it was this worker's last claim."""
+    table = WorkerRow
+    found = session.execute(
+        select(table.claim_id, table.claim_attempt).where(table.name == name, table.claim_key == key)
+    ).one_or_none()
+    return (found.claim_id, found.claim_attempt) if found and found.claim_id is not None else None
+
+
+def note_claim(session: Session, name: str, key: str, submission: int, attempt: int) -> None:
+    _set(session, name, claim_key=key, claim_id=submission, claim_attempt=attempt)
 
 
 def last_seen(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:

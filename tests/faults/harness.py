@@ -20,12 +20,18 @@ from sqlalchemy import Engine, create_engine
 
 from grader.cli.config import environment
 from grader.queue.embedded import EmbeddedRedis, start_redis
+from grader.schemas.account import Role
+from grader.schemas.worker_token import WorkerTokenBody
+from grader.service.accounts import accounts
+from grader.service.accounts.accounts import User
+from grader.service.operation import worker_tokens
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 from tests.components import postgres_bin
 from tests.faults import clocks, processes
 from tests.faults.clocks import Clock
 from tests.faults.disks import SmallDisk
+from tests.faults.proxy import Proxy
 from tests.faults.servers import DockerServer, PostgresServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,13 +47,15 @@ _migrating = threading.Lock()
 @dataclass(frozen=True)
 class Layout:
     """``database``: sqlite or postgres; ``docker``: one worker has its own engine; ``short``: leases of
-    seconds instead of the settings' defaults; ``judges``: real ones in addition to the scripted.
+    seconds instead of the settings' defaults; ``judges``: real ones in addition to the scripted; ``https``: workers
+    have neither database nor Redis.
     """
 
     database: str
     docker: bool = False
     short: bool = True
     judges: int = 1
+    https: bool = False
 
 
 class Member:
@@ -58,7 +66,7 @@ class Member:
     ) -> None:
         self.name, self._command, self._log = name, command, folder / f"{name}.log"
         self.clock = Clock(library, folder / f"{name}.clock") if library is not None else None
-        self._env = {**env, **(self.clock.env if self.clock is not None else {})}
+        self.env = {**env, **(self.clock.env if self.clock is not None else {})}
         self.stopped = False
         self.starts = 0
         self.start()
@@ -68,7 +76,7 @@ class Member:
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
                 self._command,
-                env=self._env,
+                env=self.env,
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -120,6 +128,9 @@ class Harness:
         self.members: dict[str, Member] = {}
         self.postgres: PostgresServer | None = None
         self.docker: DockerServer | None = None
+        self.proxy: Proxy | None = None
+        self._staff: User | None = None
+        self._tokens = 0
         try:
             self._begin()
         except BaseException:
@@ -138,6 +149,8 @@ class Harness:
             (self.folder / "docker").mkdir()
             self.docker = DockerServer(self.folder / "docker")
         self.settings = self._make_settings()
+        if self.layout.https:
+            self.proxy = Proxy(self.settings.port)
         self._library = clocks.build_library(self.folder)
 
     def _make_settings(self) -> Settings:
@@ -175,10 +188,11 @@ class Harness:
         python = [sys.executable, "-m"]
         env = {**environment(self.settings), "TMPDIR": str(self.folder / "tmp"), "OMP_NUM_THREADS": "1"}
 
+        of_workers = {**env, **self._remote()}
+
         def member(name: str, *command: str, **more: str) -> None:
-            self.members[name] = Member(
-                name, [*python, *command], {**env, **more}, self.folder, self._library
-            )
+            given = {**(env if name == "web" else of_workers), **more}
+            self.members[name] = Member(name, [*python, *command], given, self.folder, self._library)
 
         member("web", "grader.web.server")
         for number in range(self.layout.judges):
@@ -194,6 +208,39 @@ class Harness:
         for number in range(2):
             member(f"gpu{number}", "tests.faults.scripted", "run", str(number))
         member("compiler", "tests.faults.scripted", "compile")
+
+    def _remote(self) -> dict[str, str]:
+        """A worker's environment over HTTPS: no database, no Redis, no catalogue, and a folder of its own."""
+        if self.proxy is None:
+            return {}
+        nothing = dict.fromkeys(("GRADER_DATABASE_URL", "GRADER_REDIS_URL", "GRADER_CHALLENGES"), "")
+        return {
+            **nothing,
+            "GRADER_DATA_DIR": str(self.folder / "node"),
+            "GRADER_WORKER_SERVER": self.proxy.url,
+            "GRADER_WORKER_TOKEN": self.issue_token(),
+        }
+
+    def issue_token(self) -> str:
+        """A worker's token; an earlier one is revoked."""
+        platform, last = self.open(), f"nodes-{self._tokens}"
+        try:
+            if self._staff is None:
+                self._staff = accounts.create_user(platform, "staff", "correct horse", Role.STAFF)
+            self._tokens += 1
+            body = WorkerTokenBody(name=f"nodes-{self._tokens}")
+            token = worker_tokens.issue(platform, self._staff, body).token
+            if self._tokens > 1:
+                worker_tokens.revoke(platform, self._staff, last)
+            return token
+        finally:
+            platform.close()
+
+    def change_token(self) -> None:
+        """Workers end, and start with the new one."""
+        token = self.issue_token()
+        for member in self.workers():
+            member.env["GRADER_WORKER_TOKEN"] = token
 
     def tend(self) -> None:
         for member in self.members.values():
@@ -233,6 +280,8 @@ class Harness:
             if member.process.poll() is None:
                 member.process.kill()
                 member.process.wait()
+        if self.proxy is not None:
+            self.proxy.close()
         self.redis.close()
         if self.postgres is not None:
             self.postgres.close()

@@ -220,6 +220,30 @@ def _step_clock(seconds: int, everywhere: bool) -> Callable[[Scene], Undo]:
     return strike
 
 
+def _order(*orders: str) -> Callable[[Scene], None]:
+    """Of the next calls of workers."""
+
+    def strike(scene: Scene) -> None:
+        assert scene.harness.proxy is not None
+        scene.harness.proxy.orders.extend(orders)
+
+    return strike
+
+
+def _refuse_all(scene: Scene) -> Undo:
+    assert scene.harness.proxy is not None
+    scene.harness.proxy.down.set()
+    return scene.harness.proxy.down.clear
+
+
+def _revoke_token(scene: Scene) -> None:
+    scene.harness.change_token()
+
+
+def _https(harness: Harness) -> bool:
+    return harness.proxy is not None
+
+
 def _sqlite(harness: Harness) -> bool:
     return harness.postgres is None
 
@@ -269,6 +293,11 @@ KINDS = [
     Kind("clock back", _step_clock(-_STEP_SECONDS, False), HELD, (2.0, 4.0), "clock", _clocks_apart),
     Kind("all clocks on", _step_clock(_STEP_SECONDS, True), HELD, (2.0, 4.0), "clock", _clock),
     Kind("all clocks back", _step_clock(-_STEP_SECONDS, True), HELD, (2.0, 4.0), "clock", _clock),
+    Kind("answers lost", _order("lost", "lost", "lost"), ANY, fits=_https),
+    Kind("calls repeated", _order("twice", "twice", "twice"), ANY, fits=_https),
+    Kind("calls refused", _order("refused", "refused", "refused"), ANY, fits=_https),
+    Kind("server errors", _refuse_all, ANY, (0.5, 5.0), "proxy", _https),
+    Kind("token revoked", _revoke_token, HELD, fits=_https),
 ]
 
 

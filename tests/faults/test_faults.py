@@ -54,9 +54,32 @@ def test_every_submission_ends_once_with_its_true_verdict_on_postgres() -> None:
     assert len(outcome.struck) == 13
 
 
+# What those two campaigns do to the platform's own parts is not repeated.
+_ON_HTTPS = frozenset(
+    {
+        *("worker killed", "worker frozen", "web killed", "web worker killed", "Redis wiped", "answers lost"),
+        *("calls repeated", "calls refused", "server errors", "token revoked"),
+    }
+)
+
+
+@pytest.mark.matrix
+@pytest.mark.in_turn(share=(1, 2))
+@pytest.mark.timeout(900)
+def test_every_submission_ends_once_with_its_true_verdict_over_https() -> None:
+    """Protects against a submission lost, judged twice or misjudged when a worker's request or its answer is lost,
+    repeated or refused, the web ends, or a worker's token is revoked.
+    """
+    but = frozenset(kind.name for kind in KINDS) - _ON_HTTPS
+    outcome = campaign.run(Layout("sqlite", https=True), seed=3, faults=15, wanted=Wanted(but=but))
+    assert outcome.wrong == [], _explain(outcome)
+    assert len(outcome.struck) == 15
+    assert outcome.table().keys() == _ON_HTTPS
+
+
 def test_a_seed_repeats_its_plan_and_includes_each_kind_of_fault() -> None:
     class Anything:
-        postgres = docker = True
+        postgres = docker = proxy = True
         members: dict[str, object] = {}  # noqa: RUF012
         disks: dict[str, object] = {}  # noqa: RUF012
 

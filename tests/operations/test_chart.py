@@ -84,6 +84,7 @@ SETS: dict[str, dict[str, Any]] = {
 NOT_OFFERED = {
     "data_dir", "database_url", "redis_url", "challenges", "box", "box_image", "gpu_access", "lock_dir",
     "metrics_port", "port", "device", "gpu", "oidc", "smtp_password", "metrics_token",
+    "worker_server", "worker_token",
 }  # fmt: skip
 OTHER_VARIABLES = {
     "POSTGRES_PASSWORD", "POSTGRES_USER", "POSTGRES_DB", "PGDATA", "REDIS_PASSWORD", "REDISCLI_AUTH",

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from sqlalchemy.exc import DataError, OperationalError
-from sqlalchemy.orm import Session
 
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.languages import Language
 from grader.queue import finaliser, sandbox_health
 from grader.queue.compile_executor import CompileExecutor
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.finaliser import Finaliser
 from grader.queue.heartbeat import Heartbeat
@@ -47,16 +47,22 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def heartbeat(platform: Platform) -> Iterator[Heartbeat]:
-    heartbeat = Heartbeat(platform, "w")
+    heartbeat = Heartbeat(DirectCoordinator(platform, "w"))
     heartbeat.start()
     yield heartbeat
     heartbeat.close()
 
 
-def _failing(times: int, error: Exception = AWAY) -> Callable[[Session], int]:
+def _executor(
+    platform: Platform, judge: FakeJudge, heartbeat: Heartbeat, stopping: threading.Event | None = None
+) -> Executor:
+    return Executor(DirectCoordinator(platform, "w"), "cpu", judge, heartbeat, stopping or threading.Event())
+
+
+def _failing(times: int, error: Exception = AWAY) -> Callable[[], int]:
     left = [times]
 
-    def change(_: Session) -> int:
+    def change() -> int:
         if left[0]:
             left[0] -= 1
             raise error
@@ -81,20 +87,22 @@ def _sandbox_fault(platform: Platform) -> str:
 
 
 def test_a_result_is_written_when_the_database_is_back(platform: Platform) -> None:
-    assert Finaliser(platform, threading.Event()).write(_failing(50)) == 42
+    assert Finaliser(DirectCoordinator(platform, "w"), threading.Event()).write(_failing(50)) == 42
 
 
 def test_a_worker_that_ends_does_not_wait_for_the_database(platform: Platform) -> None:
     stopping = threading.Event()
     stopping.set()
-    assert Finaliser(platform, stopping).write(_failing(3)) == 42
+    assert Finaliser(DirectCoordinator(platform, "w"), stopping).write(_failing(3)) == 42
     with pytest.raises(OperationalError):
-        Finaliser(platform, stopping).write(_failing(4))
+        Finaliser(DirectCoordinator(platform, "w"), stopping).write(_failing(4))
 
 
 def test_a_write_that_the_database_refuses_is_not_retried(platform: Platform) -> None:
     with pytest.raises(DataError):
-        Finaliser(platform, threading.Event()).write(_failing(1, DataError("", None, Exception())))
+        Finaliser(DirectCoordinator(platform, "w"), threading.Event()).write(
+            _failing(1, DataError("", None, Exception()))
+        )
 
 
 def test_a_write_is_given_up_after_its_time_limit(
@@ -102,14 +110,14 @@ def test_a_write_is_given_up_after_its_time_limit(
 ) -> None:
     monkeypatch.setattr(finaliser, "_WRITE_SECONDS", 0.0)
     with pytest.raises(OperationalError):
-        Finaliser(platform, threading.Event()).write(_failing(1))
+        Finaliser(DirectCoordinator(platform, "w"), threading.Event()).write(_failing(1))
 
 
 def test_a_database_outage_during_judging_costs_no_attempt(
     platform: Platform, student: User, heartbeat: Heartbeat
 ) -> None:
     sent = submit(platform, student, body()).id
-    executor = Executor(platform, FakeJudge(raises(AWAY), judged()), heartbeat, "w", threading.Event())
+    executor = _executor(platform, FakeJudge(raises(AWAY), judged()), heartbeat)
     assert executor.serve_one()
     seen = get_submission(platform, student, sent)
     assert (seen.state, seen.error, _failures(platform)) == (State.QUEUED, "The database was away.", 0)
@@ -142,7 +150,7 @@ def test_a_worker_without_boxes_waits_and_costs_no_attempt(
     sent = submit(platform, student, body()).id
     judge = FakeJudge(raises(error), judged())
     judge.boxless = 4
-    executor = Executor(platform, judge, heartbeat, "w", threading.Event())
+    executor = _executor(platform, judge, heartbeat)
     assert executor.serve_one()
     assert judge.boxless == 0, "it waited until boxes were there again"
     assert _sandbox_fault(platform) == ""
@@ -157,7 +165,7 @@ def test_a_failure_counts_as_an_attempt_if_boxes_can_start(
     platform: Platform, student: User, heartbeat: Heartbeat
 ) -> None:
     submit(platform, student, body())
-    assert Executor(platform, FakeJudge(raises(NO_ENGINE)), heartbeat, "w", threading.Event()).serve_one()
+    assert _executor(platform, FakeJudge(raises(NO_ENGINE)), heartbeat).serve_one()
     assert _failures(platform) == 1
 
 
@@ -169,7 +177,7 @@ def test_a_worker_waiting_for_boxes_can_be_stopped(
     judge, stopping = FakeJudge(raises(NO_ENGINE)), threading.Event()
     judge.boxless = 1_000_000_000
     judge.on_try = lambda tries: stopping.set() if tries == 2 else None
-    assert Executor(platform, judge, heartbeat, "w", stopping).serve_one()
+    assert _executor(platform, judge, heartbeat, stopping).serve_one()
     assert _sandbox_fault(platform) == "The engine is away."
 
 
@@ -189,7 +197,7 @@ def test_a_compiler_without_boxes_costs_no_attempt(
 
     compiler = FakeCompiler(broken)
     compiler.boxless = 3
-    executor = CompileExecutor(platform, compiler, heartbeat, "w", threading.Event())
+    executor = CompileExecutor(DirectCoordinator(platform, "w"), compiler, heartbeat, threading.Event())
     assert executor.serve_one()
     seen = get_submission(platform, student, sent)
     assert (seen.state, seen.error, _failures(platform)) == (State.QUEUED, "The engine is away.", 0)

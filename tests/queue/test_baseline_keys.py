@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from grader.judge.job import Job, JudgingProgress, Outcome
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import baselines
@@ -23,12 +24,14 @@ BOTH: Times = {"small": {"eager": 5.0, "compile": 4.0}}
 
 @pytest.fixture
 def serve(platform: Platform, student: User) -> Iterator[Callable[[FakeJudge], Job]]:
-    heartbeat = Heartbeat(platform, "w")
+    heartbeat = Heartbeat(DirectCoordinator(platform, "w"))
     heartbeat.start()
 
     def one(judge: FakeJudge) -> Job:
         submit(platform, student, body())
-        assert Executor(platform, judge, heartbeat, "w", threading.Event()).serve_one()
+        assert Executor(
+            DirectCoordinator(platform, "w"), "cpu", judge, heartbeat, threading.Event()
+        ).serve_one()
         return judge.jobs[-1]
 
     yield one

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from grader.errors import JudgeFailure
 from grader.queue import finaliser
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import leases
@@ -42,9 +43,9 @@ def make_executor(
     platform: Platform, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MakeExecutor]:
     monkeypatch.setattr(finaliser.Finaliser, "pause_after_failure_s", 0.0)
-    heartbeat = Heartbeat(platform, "w")
+    heartbeat = Heartbeat(DirectCoordinator(platform, "w"))
     heartbeat.start()
-    yield lambda judge: Executor(platform, judge, heartbeat, "w", stopping)
+    yield lambda judge: Executor(DirectCoordinator(platform, "w"), "cpu", judge, heartbeat, stopping)
     heartbeat.close()
 
 

@@ -16,6 +16,7 @@ from grader.device_kinds import languages_of
 from grader.errors import Conflict, JudgeFailure, NotAllowed, NotFound
 from grader.judge.job import Job, Outcome
 from grader.queue import finaliser
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.queue.sweeper import sweep
@@ -68,7 +69,7 @@ def worker(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hear
     monkeypatch.setattr(finaliser.Finaliser, "pause_after_failure_s", 0.0)
     with writing(platform.sessions) as session:
         workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
-    heartbeat = Heartbeat(platform, "w")
+    heartbeat = Heartbeat(DirectCoordinator(platform, "w"))
     heartbeat.start()
     yield heartbeat
     heartbeat.close()
@@ -93,7 +94,7 @@ def finalists(platform: Platform, staff: User) -> list[User]:
 
 
 def _executor(platform: Platform, heartbeat: Heartbeat, *acts: Act) -> Executor:
-    return Executor(platform, FakeJudge(*acts), heartbeat, "w", threading.Event())
+    return Executor(DirectCoordinator(platform, "w"), "cpu", FakeJudge(*acts), heartbeat, threading.Event())
 
 
 def _start(platform: Platform, staff: User, repeats: int = 3, machine: str = HERE) -> FinalView:
@@ -232,7 +233,7 @@ def test_a_final_survives_a_lost_worker(
             stopping.set()
         return course()(job, *rest)  # type: ignore[arg-type]
 
-    Executor(platform, FakeJudge(die), worker, "w", stopping).serve_one()  # type: ignore[arg-type]
+    Executor(DirectCoordinator(platform, "w"), "cpu", FakeJudge(die), worker, stopping).serve_one()  # type: ignore[arg-type]
     with writing(platform.sessions) as session:
         # It held the next one when its host died.
         request = claims.ClaimRequest("cpu", languages_of("cpu"), "w", clock(session), 1.0, machine=HERE)

@@ -11,6 +11,7 @@ import pytest
 from grader.challenge.fingerprint import content, digest
 from grader.errors import JudgeFailure
 from grader.judge.job import Job, JudgingProgress, Outcome
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.finaliser import Finaliser
 from grader.queue.heartbeat import Heartbeat
@@ -44,11 +45,13 @@ def under(version: int) -> Act:
 @pytest.fixture
 def serve(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[FakeJudge], None]]:
     monkeypatch.setattr(Finaliser, "pause_after_failure_s", 0.0)
-    heartbeat = Heartbeat(platform, "w")
+    heartbeat = Heartbeat(DirectCoordinator(platform, "w"))
     heartbeat.start()
 
     def one(judge: FakeJudge) -> None:
-        assert Executor(platform, judge, heartbeat, "w", threading.Event()).serve_one()
+        assert Executor(
+            DirectCoordinator(platform, "w"), "cpu", judge, heartbeat, threading.Event()
+        ).serve_one()
 
     yield one
     heartbeat.close()

@@ -27,6 +27,7 @@ HOST = "127.0.0.1"
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
 HALF_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345"
+WAIT = b"POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 SLOW = b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 THREADS = 2
 
@@ -49,6 +50,7 @@ class Harness:
             THREADS,
             self._is_proxy,
             lambda method, path: (method, path) == ("POST", "/slow"),
+            lambda method, path: (method, path) == ("POST", "/wait"),
         )
 
     def _is_proxy(self, address: str) -> bool:
@@ -228,6 +230,34 @@ def test_one_address_cannot_fill_the_sign_in_queue(harness: Harness, monkeypatch
     proxied = harness.client(SLOW)
     harness.goes_on.set()
     assert all(harness.answered(each).endswith(b"hello") for each in (other, proxied))
+
+
+def test_requests_that_wait_delay_nobody(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects against a web that answers no person because workers wait for work."""
+    monkeypatch.setattr(limits, "WORK_WAITING", THREADS + 3)
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == "/wait":
+            return harness.answer(environ, start_response)
+        start_response("200 OK", [("Content-Length", "5")])
+        return [b"hello"]
+
+    harness.application = answer
+    harness.goes_on.clear()
+    workers = [harness.client(WAIT) for _ in range(2 * (THREADS + 3))]
+    harness.until(lambda: len(harness.seen) == THREADS + 3)
+    assert harness.answered(harness.client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")).endswith(b"hello")
+    refused = harness.client(WAIT)
+    harness.until(lambda: refused_with(refused))
+    harness.goes_on.set()
+    assert all(harness.answered(worker).endswith(b"hello") for worker in workers)
+
+
+def refused_with(client: socket.socket) -> bool:
+    try:
+        return client.recv(65536).startswith(b"HTTP/1.1 503 ")
+    except BlockingIOError:
+        return False
 
 
 def test_a_class_behind_one_address_keeps_connections() -> None:

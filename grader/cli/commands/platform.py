@@ -73,6 +73,15 @@ def worker(
     device: options.Device = None,
     gpu: GpuOption = None,
     box: Box = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            metavar="URL",
+            help="Serve this server over HTTPS, with the worker's token in GRADER_WORKER_TOKEN.",
+            show_default="GRADER_WORKER_SERVER",
+        ),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(help="The worker's name in logs and health (default: made up).")
     ] = None,
@@ -118,6 +127,9 @@ def worker(
     board. Without: the board that --device or GRADER_DEVICE names. With --compile and no GPU: only compile, for all
     hosts of the platform.
 
+    With --server, the host needs neither the database's password nor Redis. Such workers check no uploads and send no
+    grades.
+
     With --lifetime or --idle, for schedulers such as Slurm: exit code 75 if a signal ended it, to be started again.
     """
     _need_linux()
@@ -131,7 +143,7 @@ def worker(
     from grader.queue.pilot import PilotLimits
 
     pilot = PilotLimits(options.seconds("--lifetime", lifetime), options.seconds("--idle", idle))
-    settings = load_settings(device=device, gpu=gpu, box=box)
+    settings = load_settings(device=device, gpu=gpu, box=box, worker_server=server)
     if calibrate:
         return workers.calibrate(settings, settings.gpu)
     if forget_costs:

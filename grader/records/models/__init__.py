@@ -76,6 +76,7 @@ from grader.records.models.workers import (
     PilotState,
     PoolRow,
     WorkerRow,
+    WorkerTokenRow,
 )
 
 __all__ = [
@@ -161,6 +162,7 @@ __all__ = [
     "VersionRow",
     "VoidRow",
     "WorkerRow",
+    "WorkerTokenRow",
     "new_public_id",
     "utcnow",
 ]

@@ -7,7 +7,24 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
+from grader import limits
 from grader.records.models.base import Base, UtcDateTime, utcnow, words
+
+
+class WorkerTokenRow(Base):
+    """Lets workers of other hosts serve ``devices`` over HTTPS, and do nothing else. No user has it."""
+
+    __tablename__ = "worker_tokens"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(limits.NAME_CHARS), unique=True)
+    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    # Boards, and ``compile``, separated by commas; empty: all.
+    devices: Mapped[str] = mapped_column(String(255), default="")
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Updated every few minutes.
+    last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class WorkerRow(Base):
@@ -34,6 +51,12 @@ class WorkerRow(Base):
     sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
     # A ``grader.schemas.hardware.GpuReading``.
     reading: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    # Of a worker over HTTPS. Null: it has the database's password, or its token was revoked.
+    token_id: Mapped[int | None]
+    # A worker over HTTPS may ask again, because the answer was lost: its request's key, and what it got.
+    claim_key: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    claim_id: Mapped[int | None]
+    claim_attempt: Mapped[int | None]
 
 
 class GpuRow(Base):

@@ -91,6 +91,7 @@ class Action(StrEnum):
     QUEUE_PAUSE = "queue.pause"
     QUEUE_RESUME = "queue.resume"
     WORKER_DRAIN = "worker.drain"
+    WORKER_TOKEN = "worker.token"  # noqa: S105
     WORKER_RESUME = "worker.resume"
     SUBMISSION_REQUEUE = "submission.requeue"
     SUBMISSION_CANCEL = "submission.cancel"
@@ -188,6 +189,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUEUE_PAUSE: _PLATFORM,
     Action.QUEUE_RESUME: _PLATFORM,
     Action.WORKER_DRAIN: _PLATFORM,
+    Action.WORKER_TOKEN: _PLATFORM,
     Action.WORKER_RESUME: _PLATFORM,
     Action.SUBMISSION_REQUEUE: _PLATFORM,
     # Everyone may cancel their own.

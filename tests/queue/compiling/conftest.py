@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.queue.compile_executor import CompileExecutor
+from grader.queue.direct import DirectCoordinator
 from grader.queue.finaliser import Finaliser
 from grader.queue.heartbeat import Heartbeat
 from grader.records import gpus
@@ -42,7 +43,7 @@ def stopping() -> threading.Event:
 
 @pytest.fixture
 def heartbeat(platform: Platform) -> Iterator[Heartbeat]:
-    heartbeat = Heartbeat(platform, "c")
+    heartbeat = Heartbeat(DirectCoordinator(platform, "c"))
     heartbeat.start()
     yield heartbeat
     heartbeat.close()
@@ -53,7 +54,7 @@ def make_executor(
     platform: Platform, heartbeat: Heartbeat, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> MakeExecutor:
     monkeypatch.setattr(Finaliser, "pause_after_failure_s", 0.0)
-    return lambda compiler: CompileExecutor(platform, compiler, heartbeat, "c", stopping)
+    return lambda compiler: CompileExecutor(DirectCoordinator(platform, "c"), compiler, heartbeat, stopping)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from grader.errors import BoxUnavailable
 from grader.judge.process import Cancelled
 from grader.languages import Language
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.queue.worker import run_compile_worker
@@ -60,7 +61,9 @@ def test_kernels_compiled_ahead_are_used_and_do_not_change_the_queue(
 
     judge = FakeJudge()
     board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
-    assert Executor(board, judge, heartbeat, "r", stopping).serve_one()
+    assert Executor(
+        DirectCoordinator(board, "r"), board.settings.device, judge, heartbeat, stopping
+    ).serve_one()
     (job,) = judge.jobs
     assert job.artefact is not None
     assert (job.submission, job.artefact.library) == (waiting, LIBRARY)

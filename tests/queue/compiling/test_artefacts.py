@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import artefacts
@@ -39,7 +40,9 @@ def test_a_lost_artefact_is_compiled_by_the_running_worker(
         session.query(ArtefactRow).delete()
     judge = FakeJudge()
     board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
-    assert Executor(board, judge, heartbeat, "r", stopping).serve_one()
+    assert Executor(
+        DirectCoordinator(board, "r"), board.settings.device, judge, heartbeat, stopping
+    ).serve_one()
     assert [job.artefact for job in judge.jobs] == [None]
     assert see(platform, student, sent).verdict is Verdict.ACCEPTED
 
@@ -60,7 +63,9 @@ def test_a_worker_without_a_compiler_wakes_one_for_a_lost_artefact(
     with writing(platform.sessions) as session:
         session.query(ArtefactRow).delete()
     board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
-    assert not Executor(board, FakeJudge(), heartbeat, "r", stopping).serve_one()
+    assert not Executor(
+        DirectCoordinator(board, "r"), board.settings.device, FakeJudge(), heartbeat, stopping
+    ).serve_one()
     assert state(platform, student, sent) is State.QUEUED
     assert wakeups(platform) == (1, 0)
 
@@ -80,7 +85,9 @@ def test_claiming_an_uncompiled_submission_keeps_the_others_wakeup(
     second = submit(platform, other, body(source="x = 1\n", filename="a.py", device=BOARD)).id
     platform.wakeups.connection.flushall()
     board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
-    assert Executor(board, FakeJudge(), heartbeat, "r", stopping).serve_one()
+    assert Executor(
+        DirectCoordinator(board, "r"), board.settings.device, FakeJudge(), heartbeat, stopping
+    ).serve_one()
     assert state(platform, student, first) is State.DONE
     assert state(platform, other, second) is State.QUEUED
     assert wakeups(platform) == (0, 1)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from grader.languages import Language
+from grader.queue.direct import DirectCoordinator
 from grader.queue.executor import Executor
 from grader.queue.heartbeat import Heartbeat
 from grader.records import gpus, workers
@@ -58,7 +59,7 @@ def test_a_compiled_submission_waits_and_runs_with_its_artefact(
 
     judge = FakeJudge()
     board = replace(platform, settings=platform.settings.model_copy(update={"device": BOARD}))
-    runner = Executor(board, judge, heartbeat, "r", stopping)
+    runner = Executor(DirectCoordinator(board, "r"), board.settings.device, judge, heartbeat, stopping)
     assert runner.serve_one()
     assert not runner.serve_one()
     (job,) = judge.jobs

@@ -372,6 +372,7 @@ def _statuses(method: str, rule: str, who: Who) -> Statuses:
         Who.TEACHERS: (out, 403, 403, ok),
         Who.STAFF: (out, 403, 403, ok),
         Who.ADMINS: (out, 403, 403, 403),
+        Who.WORKER: (401, 401, 401, 401),
     }[who]
 
 

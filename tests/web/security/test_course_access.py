@@ -217,6 +217,7 @@ OF_PLATFORM: list[tuple[str, str, Action]] = [
     ("POST", "/queues/none/pause", Action.QUEUE_PAUSE),
     ("POST", "/queues/none/resume", Action.QUEUE_RESUME),
     ("POST", "/workers/none/drain", Action.WORKER_DRAIN),
+    ("DELETE", "/worker-tokens/none", Action.WORKER_TOKEN),
     ("POST", "/workers/none/resume", Action.WORKER_RESUME),
     ("POST", "/challenges/none/kind", Action.CHALLENGE_KIND),
     ("GET", "/challenge-states", Action.CHALLENGE_READ_DRAFT),

@@ -46,6 +46,7 @@ ANSWERS = {
     Who.TEACHERS: SIGNED_IN,
     Who.STAFF: [401, 403, 200, 403, 200, 403],
     Who.ADMINS: [401, 403, 403, 403, 200, 403],
+    Who.WORKER: [401] * 6,
 }
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 

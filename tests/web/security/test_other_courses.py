@@ -184,7 +184,13 @@ ROWS: Mapping[Action, Mapping[str, Reach] | Else] = {
             *(Action.PERSON_ROLE, Action.PERSON_RESET, Action.INVITATION_MAKE, Action.INVITATION_REVOKE),
             *(Action.VERSION_PUBLISH, Action.CHALLENGE_KIND, Action.OPERATIONS_READ, Action.QUEUE_PAUSE),
             *(Action.BUDGETS_READ, Action.BUDGET_SET),
-            *(Action.QUEUE_RESUME, Action.WORKER_DRAIN, Action.WORKER_RESUME, Action.SUBMISSION_REQUEUE),
+            *(
+                Action.QUEUE_RESUME,
+                Action.WORKER_DRAIN,
+                Action.WORKER_TOKEN,
+                Action.WORKER_RESUME,
+                Action.SUBMISSION_REQUEUE,
+            ),
             *(Action.PLATFORM_AUDIT, Action.CHALLENGE_UPLOADS, Action.CHALLENGE_UPLOAD),
             *(
                 Action.CHALLENGE_EDIT_SPEC,
