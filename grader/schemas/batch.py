@@ -42,7 +42,7 @@ class BatchResult(Strict):
     line: int = Field(description="of the file that was sent")
     id: str | None = Field(default=None, description="yours; null if the line has none")
     submission: str | None = Field(default=None, description="names its report; null if there is none")
-    challenge: str = ""
+    challenge: str = Field(default="", description="empty if it did not enter the queue")
     state: State | None = Field(default=None, description="done, failed or cancelled; null: it was refused")
     verdict: Verdict | None = None
     time_us: float | None = None

@@ -59,7 +59,7 @@ def test_a_file_is_sent_and_its_results_are_printed(served: Stub, cli: Cli) -> N
     ran = cli("batch", "kernels.jsonl")
     assert ran.code == errors.EXIT_USAGE
     assert ran.out == "a: accepted, 12.0 µs (abc123)\nb: Line 3: oh. Do so.\n"
-    assert "2 lines are new, 0 were known" in ran.err
+    assert "2 new lines, 0 sent before" in ran.err
     assert "has ended: 1 accepted, 1 refused" in ran.err
     sent = served.asked[0]
     assert sent.body.decode().splitlines() == LINES.splitlines()
@@ -82,7 +82,7 @@ def test_a_large_file_is_sent_in_parts(
         ("name=mine&first_line=2", b"{}\n{}"),
         ("name=mine&first_line=5", b"{}\n"),
     ]
-    assert "4 lines are new" in ran.err
+    assert "4 new lines" in ran.err
 
 
 def test_results_in_a_file_go_on_after_the_last_one(served: Stub, cli: Cli, home: Path) -> None:

@@ -76,7 +76,7 @@ PENDING = (told(errors.AuthorizationPending), 400)
 
 def test_login_shows_the_code_waits_and_stores_the_token(cli: Cli, server: Stub, play: Play) -> None:
     clock = play(PENDING, (TOKEN, 201))
-    ran = cli("login", "--days", "7")
+    ran = cli("login", "--days", "7", "--per-day", "500", "--at-once", "4")
     assert (ran.code, ran.out) == (0, "")
     assert f"Open {server.url}/device" in ran.err
     assert "BCDF-GHJK" in ran.err
@@ -84,7 +84,8 @@ def test_login_shows_the_code_waits_and_stores_the_token(cli: Cli, server: Stub,
     assert "valid for 10 min. Waiting" in ran.err
     assert clock.slept == [5, 5]
     assert json.loads(server.asked[0].body)["scopes"] == ["read", "submit"]
-    assert json.loads(server.asked[0].body)["days"] == 7
+    asked = json.loads(server.asked[0].body)
+    assert (asked["days"], asked["per_day"], asked["at_once"]) == (7, 500, 4)
     assert json.loads(server.asked[-1].body) == {"device_code": "grdc_x"}
     assert login.token() == "grd_secret"
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+from flask import Flask
+
 from grader import limits
 from grader.schemas.batch import BatchReceipt, BatchView
 from grader.service.accounts.accounts import User
 from tests.web import builders
-from tests.web.conftest import Visit
+from tests.web.conftest import Visit, csrf
 from tests.web.refusals import API, refused
 
 LINE = {"id": "one", "challenge": builders.SLUG, "filename": "add.py", "source": builders.SOURCE}
@@ -43,3 +45,15 @@ def test_a_part_has_a_name_and_fits_a_request(call: Visit, ada: User) -> None:
         assert client.post(f"{API}/batches{name}", data=b"{}").status_code == 400
     assert client.post(f"{API}/batches?name=a", data=b"x" * (limits.REQUEST_BYTES + 1)).status_code == 413
     assert client.get(f"{API}/batches/none/results?wait=60").status_code == 400
+
+
+def test_a_tokens_limits_are_shown_before_and_after_it_is_given(app: Flask, visit: Visit, ada: User) -> None:
+    wanted = {"label": "agent", "per_day": 500, "at_once": 4}
+    code = app.test_client().post(f"{API}/device-codes", json=wanted).json or {}
+    browser = visit(ada)
+    assert "500 submissions a day, 4 at once" in browser.get(f"/device?code={code['user_code']}").text
+    token = csrf(browser, f"/device?code={code['user_code']}")
+    browser.post("/device", data={"code": code["user_code"], "answer": "approve", "csrf_token": token})
+    given = app.test_client().post(f"{API}/device-codes/token", json={"device_code": code["device_code"]})
+    assert given.status_code == 201
+    assert "500 submissions a day; 4 at once" in " ".join(browser.get("/account").text.split())

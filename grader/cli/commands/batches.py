@@ -85,9 +85,9 @@ def batch(
     raw = _read(file)
     receipt = _send(client, name or _name_of(file, raw), raw)
     sent = receipt.batch
-    say(f"Batch {sent.id}: {receipt.new} lines are new, {receipt.known} were known.")
+    say(f"Batch {sent.id}: {receipt.new} new lines, {receipt.known} sent before.")
     if receipt.refused:
-        say(f"{receipt.refused} lines cannot be judged; their results say why.", "yellow")
+        say(f"Cannot be judged: {receipt.refused} of them; the results say why.", "yellow")
     try:
         with _target(client, sent.id, output, json) as target:
             view = _follow(client, sent.id, target, timeout)
@@ -299,13 +299,14 @@ def _print(line: str) -> None:
 def _follow(client: Client, batch: str, target: _Target, timeout: float) -> BatchView:
     """Raises TimedOut, Unreachable."""
     said, shown = "", 0.0
-    asked = time.monotonic()
+    began = asked = time.monotonic()
 
     def ask() -> tuple[bool, BatchView]:
         nonlocal asked
         asked = time.monotonic()
         # Not beyond the time that is left.
-        longest = min(limits.BATCH_WAIT_SECONDS, timeout or limits.BATCH_WAIT_SECONDS)
+        left = max(0.0, began + timeout - asked) if timeout else limits.BATCH_WAIT_SECONDS
+        longest = min(limits.BATCH_WAIT_SECONDS, left)
         found = client.lines(f"/batches/{batch}/results", after=target.last, wait=longest)
         for line in found:
             target.take(line)
@@ -316,9 +317,7 @@ def _follow(client: Client, batch: str, target: _Target, timeout: float) -> Batc
         news, view = answer
         if view.finished_at is not None and target.last >= view.ended:
             return None
-        line = (
-            f"{view.ended} of {view.total} have ended, {view.open} are in the queue. {view.held_for}".rstrip()
-        )
+        line = f"Ended: {view.ended} of {view.total}; in the queue: {view.open}. {view.held_for}".rstrip()
         if line != said and time.monotonic() - shown >= _SAID_SECONDS:
             say(line, "dim")
             said, shown = line, time.monotonic()

@@ -44,8 +44,8 @@ your account will be deleted on {due:%Y-%m-%d %H:%M} UTC. If you did not ask for
 """
 _REMOVED = [
     "The name, the e-mail address, the password, sessions, tokens and connected sign-ins.",
-    "Sources, reports, drafts, notes, comments on them and by the person, and posts in discussions. Sources that "
-    "count for a team go once the results of its competition are published.",
+    "Sources, reports, batches, drafts, notes, comments on them and by the person, and posts in discussions. Sources "
+    "that count for a team go once the results of its competition are published.",
     "Entries in rosters and the staff log: full name, number, invitations; questions, regrade requests, notices and "
     "reasons; and why a team was disqualified if the person was its only member.",
 ]

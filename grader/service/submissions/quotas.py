@@ -64,14 +64,15 @@ def take_of_token(session: Session, user: User, now: datetime) -> None:
         return
     if token.at_once is not None and quotas.open_of_token(session, user.id, token.key) >= token.at_once:
         raise TooMany(
-            f"This token may have {token.at_once} submissions waiting or running, and has them.",
+            f"The limit of this token is {token.at_once} waiting or running at once, which is reached.",
             "Wait until one ends, or cancel one.",
         )
     if token.per_day is not None:
         use = quotas.day_of_token(session, user.id, token.key, now)
         if use.used >= token.per_day:
             raise TooMany(
-                f"This token has used its {token.per_day} submissions within 24 h.", _until(use.frees_at, now)
+                f"The limit of this token is {token.per_day} within 24 h, which is reached.",
+                _until(use.frees_at, now),
             )
 
 

@@ -248,13 +248,13 @@ class TestTokens:
         agent, _ = self.with_limits(platform, student, at_once=1)
         sent = send(platform, agent, line(1), line(2))
         assert (sent.batch.open, sent.batch.held) == (1, 1)
-        assert "This token may have 1 submissions" in sent.batch.held_for
-        with pytest.raises(TooMany, match="This token"):
+        assert "limit of this token is 1 waiting or running" in sent.batch.held_for
+        with pytest.raises(TooMany, match="of this token"):
             submit(platform, agent, body())
         assert submit(platform, student, body()).state is State.QUEUED
         daily, _ = self.with_limits(platform, student, per_day=1)
         run.run(platform, daily, run.RunBody(challenge="scale", filename="a.py", source="y = 1\n"))
-        with pytest.raises(TooMany, match="used its 1 submissions within 24 h") as caught:
+        with pytest.raises(TooMany, match="limit of this token is 1 within 24 h") as caught:
             submit(platform, daily, body())
         assert "UTC, in 24 h" in caught.value.hint
         shown = tokens.list_tokens(platform, student).tokens
