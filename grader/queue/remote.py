@@ -13,6 +13,7 @@ import socket
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -138,6 +139,8 @@ class RemoteCoordinator:
         self._sessions = threading.local()
         self.heartbeat_s, self.attempts = limits.HEARTBEAT_SECONDS, limits.ATTEMPTS
         self._refused: NotSignedIn | None = None
+        self._served_with_claim: Served | None = None
+        self._news = _News(self._send_progress)
         # Kept until an answer comes: a repeated claim gets what a lost answer held.
         self._claim_keys = {ClaimCall: "", CompileCall: ""}
 
@@ -250,9 +253,11 @@ class RemoteCoordinator:
     def claim(self, device: str, toolkit: str | None, machine: str) -> Claim | None:
         key = self._claim_keys[ClaimCall] = self._claim_keys[ClaimCall] or secrets.token_hex(16)
         body = ClaimCall(worker=self.name, key=key, toolkit=toolkit, machine=machine)
-        found = self._unless_refused(lambda: self._ask("claim", body, Claimed).claim, None)
+        nothing = Claimed(claim=None, served=None)
+        found = self._unless_refused(lambda: self._ask("claim", body, Claimed), nothing)
         self._claim_keys[ClaimCall] = ""
-        return found
+        self._served_with_claim = found.served
+        return found.claim
 
     def claim_to_compile(self) -> Compilation | None:
         key = self._claim_keys[CompileCall] = self._claim_keys[CompileCall] or secrets.token_hex(16)
@@ -265,7 +270,9 @@ class RemoteCoordinator:
         return self.serve(slug).challenge
 
     def serve(self, slug: str) -> ServedChallenge:
-        served = self._ask("challenge", ChallengeCall(worker=self.name, slug=slug), Served)
+        served, self._served_with_claim = self._served_with_claim, None
+        if served is None or served.version.challenge != slug:
+            served = self._ask("challenge", ChallengeCall(worker=self.name, slug=slug), Served)
         root = self._folder / slug / served.digest[:24]
         if not root.is_dir():
             body = ArchiveCall(worker=self.name, slug=slug, digest=served.digest)
@@ -291,11 +298,16 @@ class RemoteCoordinator:
         return Draws(found.seed_key, found.workloads, found.baselines, found.ceilings)
 
     def progress(self, held: Claim, state: State, view: ProgressView, begins: bool) -> ProgressView:
-        body = ProgressCall(worker=self.name, held=_fence(held), state=state, view=view, begins=begins)
-        stored = self._unless_refused(
-            lambda: self._ask("progress", body, Progressed, _PROGRESS_ANSWER_SECONDS), Progressed(since=None)
-        )
-        return view.model_copy(update={"since": stored.since})
+        """In the background: the judge waits for no answer."""
+        return self._news.put(_fence(held), state, view)
+
+    def _send_progress(self, held: Fence, state: State, view: ProgressView) -> datetime | None:
+        body = ProgressCall(worker=self.name, held=held, state=state, view=view, begins=view.since is None)
+        try:
+            return self._ask("progress", body, Progressed, _PROGRESS_ANSWER_SECONDS).since
+        except (ServerAway, GraderError) as error:
+            log.warning("progress_not_written", error=type(error).__name__)
+            return None
 
     def freeze(self, held: Claim, key: BaselineKey, times: Times, served: ServedVersion) -> None:
         body = FreezeCall(
@@ -364,6 +376,7 @@ class RemoteCoordinator:
         self._ask("kernels/release", KeyCall(worker=self.name, key=key), Done)
 
     def close(self) -> None:
+        self._news.close()
         if (session := getattr(self._sessions, "session", None)) is not None:
             session.close()
 
@@ -438,6 +451,53 @@ class RemoteCoordinator:
             found.headers.update({"Authorization": f"Bearer {self._token}", "Accept": "application/json"})
             found.auth = _NoNetrc()
         return found
+
+
+class _News:
+    """Sends the latest progress of each state of one submission, in order; ``send`` returns since when it is in that
+    state, by the server's clock.
+    """
+
+    def __init__(self, send: Callable[[Fence, State, ProgressView], datetime | None]) -> None:
+        self._send = send
+        self._changed = threading.Condition()
+        self._held: Fence | None = None
+        self._waiting: dict[State, ProgressView] = {}
+        self._since: dict[State, datetime | None] = {}
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def put(self, held: Fence, state: State, view: ProgressView) -> ProgressView:
+        with self._changed:
+            if held != self._held:
+                self._held, self._waiting, self._since = held, {}, {}
+            view = view.model_copy(update={"since": self._since.get(state)})
+            self._waiting[state] = view
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="news", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+        return view
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closed)
+                if self._closed or self._held is None:
+                    return
+                held, state = self._held, next(iter(self._waiting))
+                view = self._waiting.pop(state)
+            since = self._send(held, state, view)
+            with self._changed:
+                if held == self._held and since is not None:
+                    self._since[state] = since
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(_PROGRESS_ANSWER_SECONDS)
 
 
 class _NoNetrc(requests.auth.AuthBase):

@@ -115,10 +115,6 @@ class ClaimCall(WorkerCall):
     machine: str = Field(max_length=255)
 
 
-class Claimed(Strict):
-    claim: Claim | None
-
-
 class CompileCall(WorkerCall):
     key: str = Field(min_length=16, max_length=64)
 
@@ -134,6 +130,11 @@ class ChallengeCall(WorkerCall):
 class Served(Strict):
     version: ServedVersion
     digest: str = Field(description="of the challenge's files, see the call for the archive")
+
+
+class Claimed(Strict):
+    claim: Claim | None
+    served: Served | None = Field(description="of its challenge; null: ask for it, which says why")
 
 
 class ArchiveCall(ChallengeCall):

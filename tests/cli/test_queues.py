@@ -18,6 +18,7 @@ from grader.schemas.queue import (
     WorkerView,
 )
 from grader.schemas.submission import JudgingReason
+from grader.schemas.worker_token import KeptWorkerToken
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
@@ -93,6 +94,31 @@ def test_a_worker_is_drained_and_resumed(server: Stub, cli: Cli, act: str) -> No
     assert first.startswith("big-1 h200 draining abc123 2026-01-0")
     assert second.startswith("big-2 compile idle 2026-01-0")
     assert json.loads(cli("admin", "worker", act, "big-1", "--json").out) == _workers()
+
+
+def _token(**values: object) -> dict[str, object]:
+    given = {"id": 1, "name": "campus-a", "devices": ["h200"], "workers": 2, "created_at": MOMENT}
+    given |= {"expires_at": MOMENT, "last_used_at": None}
+    return KeptWorkerToken.model_validate(given).model_dump(mode="json") | values
+
+
+def test_a_workers_token_is_printed_alone(server: Stub, cli: Cli) -> None:
+    server.answer("POST /worker-tokens", _token(token="grw_secret"), 201)
+    ran = cli("admin", "worker", "token", "campus-a", "--device", "h200", "--days", "30")
+    assert (ran.code, ran.out.strip()) == (0, "grw_secret")
+    assert json.loads(server.asked[0].body) == {"name": "campus-a", "devices": ["h200"], "days": 30}
+    assert json.loads(cli("admin", "worker", "token", "campus-a", "--json").out)["token"] == "grw_secret"
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [(("tokens",), "GET /worker-tokens"), (("revoke", "campus-a"), "DELETE /worker-tokens/campus-a")],
+)
+def test_tokens_of_workers_are_listed(server: Stub, cli: Cli, words: tuple[str, ...], call: str) -> None:
+    server.answer(call, {"tokens": [_token()]})
+    ran = cli("admin", "worker", *words)
+    assert ran.code == 0
+    assert " ".join(ran.out.splitlines()[1].split()).startswith("campus-a h200 2 never 2026-01-0")
 
 
 def test_an_unknown_worker_is_refused(server: Stub, cli: Cli) -> None:

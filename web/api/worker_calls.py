@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
+from contextlib import suppress
 
 from flask import Response, request
 from redis import RedisError
@@ -11,7 +12,7 @@ from redis import RedisError
 from grader import limits
 from grader.challenge import bundle
 from grader.device_kinds import find_kind
-from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, Unreachable
+from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound, Unreachable
 from grader.queue import loop, worker_calls
 from grader.queue.direct import DirectCoordinator
 from grader.queue.worker_calls import Done, Fence, HeldCall, WorkerCall
@@ -232,9 +233,12 @@ def claim(body: worker_calls.ClaimCall) -> Response:
     if not row.device:
         raise NotAllowed("This worker only compiles.")
     coordinator = DirectCoordinator(platform(), row.name)
-    return answer(
-        worker_calls.Claimed(claim=coordinator.claim(row.device, body.toolkit, body.machine, body.key))
-    )
+    held = coordinator.claim(row.device, body.toolkit, body.machine, body.key)
+    served = None
+    if held is not None:
+        with suppress(GraderError):
+            served = _served(coordinator, held.challenge)
+    return answer(worker_calls.Claimed(claim=held, served=served))
 
 
 @api.post("/worker/claim-to-compile", responses={200: worker_calls.ToCompile})
@@ -252,9 +256,12 @@ def claim_to_compile(body: worker_calls.CompileCall) -> Response:
 @open_to(WORKER)
 def serve(body: worker_calls.ChallengeCall) -> Response:
     """The served version of a challenge."""
-    served = _coordinator(body).serve(body.slug)
-    digest = bundle.snapshot(served.challenge).digest
-    return answer(worker_calls.Served(version=served.version, digest=digest))
+    return answer(_served(_coordinator(body), body.slug))
+
+
+def _served(coordinator: DirectCoordinator, slug: str) -> worker_calls.Served:
+    served = coordinator.serve(slug)
+    return worker_calls.Served(version=served.version, digest=bundle.snapshot(served.challenge).digest)
 
 
 @api.post("/worker/archive", responses={200: {"content": {"application/zip": {}}}})

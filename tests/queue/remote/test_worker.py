@@ -103,9 +103,7 @@ def test_a_lost_answer_to_compile_is_given_again(
 
 
 @pytest.mark.parametrize("fault", ["lose", "fail"])
-@pytest.mark.parametrize(
-    "call", ["register", "wait", "claim", "challenge", "archive", "draws", "progress", "finish"]
-)
+@pytest.mark.parametrize("call", ["register", "wait", "claim", "archive", "draws", "progress", "finish"])
 def test_a_submission_survives_a_fault_of_any_call(
     platform: Platform, student: User, served: Served, remote_settings: Settings, fault: str, call: str
 ) -> None:
