@@ -88,7 +88,8 @@ def test_only_the_protocol_is_on_stdout_and_a_server_that_is_away_is_an_error(ho
 
 
 def test_ctrl_c_ends_it_while_it_reads() -> None:
-    words = command("mcp", "--server", "http://127.0.0.1:9")
+    # A shell's background jobs ignore SIGINT, and so would this child of theirs.
+    words = ["env", "--default-signal=INT", *command("mcp", "--server", "http://127.0.0.1:9")]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
